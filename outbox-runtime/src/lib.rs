@@ -1,0 +1,1 @@
+//! Enqueue, stores, relay, brokers, consumers and dead letters of `outbox`.

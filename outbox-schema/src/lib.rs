@@ -1,0 +1,9 @@
+//! Events, their descriptors, the catalog, and the schema gate of `outbox`.
+
+mod catalog;
+mod descriptor;
+mod event;
+
+pub use catalog::{Catalog, CatalogError, ConsumerEntry, ConsumedEvent};
+pub use descriptor::{EventDescriptor, EventSource, FieldDescriptor, KeySource};
+pub use event::{Event, OnPoison, OrderingMode};

@@ -1,0 +1,1 @@
+//! Typed events with the transactional outbox pattern.

@@ -1,0 +1,1 @@
+//! Private servers, worlds, histories and benches for the tests of `outbox`.

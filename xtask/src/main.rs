@@ -1,0 +1,2 @@
+//! Commands of this repository; an xtask of any project that uses `outbox` looks like its last arm.
+fn main() {}

@@ -4,6 +4,6 @@ mod catalog;
 mod descriptor;
 mod event;
 
-pub use catalog::{Catalog, CatalogError, ConsumerEntry, ConsumedEvent};
+pub use catalog::{Catalog, CatalogError, ConsumedEvent, ConsumerEntry};
 pub use descriptor::{EventDescriptor, EventSource, FieldDescriptor, KeySource};
 pub use event::{Event, OnPoison, OrderingMode};

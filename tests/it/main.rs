@@ -1,1 +1,4 @@
 //! The one integration test binary.
+#![allow(clippy::unwrap_used)]
+
+mod servers;

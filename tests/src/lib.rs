@@ -1,1 +1,7 @@
 //! Private servers, worlds, histories and benches for the tests of `outbox`.
+//!
+//! A library of test code: a broken assumption ends the test, so it panics instead of returning errors.
+#![allow(clippy::unwrap_used)]
+
+pub mod proxy;
+pub mod servers;

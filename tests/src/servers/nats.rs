@@ -1,0 +1,120 @@
+//! NATS with JetStream: one shared server for each test binary, and private ones for tests that kill it.
+//!
+//! Debian's 2.9 ignores in silence what later versions added, so what must work on both is tested on both: see
+//! [`Nats::installed`].
+
+use super::{Process, find_program, free_port, logged, not_installed, ready, server_dir};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU32, Ordering};
+use tempfile::TempDir;
+use tokio::io::{AsyncBufReadExt, BufReader};
+use tokio::net::TcpStream;
+use tokio::sync::OnceCell;
+
+/// A private NATS server with JetStream.
+#[derive(Debug)]
+pub struct Nats {
+    // Declared first, so that the server is gone before its folder.
+    process: Mutex<Option<Process>>,
+    dir: TempDir,
+    port: u16,
+    program: PathBuf,
+    topics: AtomicU32,
+}
+
+impl Nats {
+    /// Every installed server program: those named in `OUTBOX_NATS_SERVERS` (joined by colons), else that of `PATH`.
+    #[must_use]
+    pub fn installed() -> Vec<PathBuf> {
+        match std::env::var_os("OUTBOX_NATS_SERVERS") {
+            Some(programs) => std::env::split_paths(&programs).filter(|program| program.is_file()).collect(),
+            None => find_program("nats-server").into_iter().collect(),
+        }
+    }
+
+    /// The server that the tests of this binary share; each takes topics of its own ([`fresh_topic`](Self::fresh_topic)).
+    ///
+    /// `None` is a skip that has been printed.
+    pub async fn shared() -> Option<&'static Self> {
+        static SHARED: OnceCell<Option<Nats>> = OnceCell::const_new();
+        SHARED.get_or_init(Self::private).await.as_ref()
+    }
+
+    /// A server of the caller's own, to kill, pause and restart.
+    ///
+    /// `None` is a skip that has been printed.
+    pub async fn private() -> Option<Self> {
+        let Some(program) = Self::installed().into_iter().next() else {
+            return not_installed("nats", "nats-server");
+        };
+        Some(Self::private_of(&program).await)
+    }
+
+    /// A server of the caller's own, of one of the [`installed`](Self::installed) programs.
+    pub async fn private_of(program: &Path) -> Self {
+        let server = Self {
+            process: Mutex::new(None),
+            dir: server_dir("nats"),
+            port: free_port(),
+            program: program.to_owned(),
+            topics: AtomicU32::new(0),
+        };
+        server.restart().await;
+        server
+    }
+
+    /// The address of this server.
+    #[must_use]
+    pub fn url(&self) -> String {
+        format!("nats://127.0.0.1:{}", self.port)
+    }
+
+    /// The port on loopback; it stays the same over [`restart`](Self::restart).
+    #[must_use]
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// A topic name that no other test of this server uses.
+    #[must_use]
+    pub fn fresh_topic(&self) -> String {
+        format!("topic-{}", self.topics.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// Ends the server by SIGKILL.
+    pub fn kill(&self) {
+        self.process.lock().unwrap().take();
+    }
+
+    /// Starts the server on the data it had, after killing it if it runs, and waits until it answers.
+    pub async fn restart(&self) {
+        self.kill();
+        *self.process.lock().unwrap() = Some(self.start());
+        ready("nats", self.dir.path(), async || greets(self.port).await).await;
+    }
+
+    /// Freezes the server: connections stay open and nothing answers.
+    pub fn pause(&self) {
+        self.process.lock().unwrap().as_ref().expect("the server is running").pause();
+    }
+
+    /// Lets a paused server go on.
+    pub fn resume(&self) {
+        self.process.lock().unwrap().as_ref().expect("the server is running").resume();
+    }
+
+    fn start(&self) -> Process {
+        let dir = self.dir.path();
+        let mut command = logged(&self.program, dir);
+        command.args(["-a", "127.0.0.1", "-p", &self.port.to_string(), "-js", "-sd"]).arg(dir.join("js"));
+        Process::spawn(&mut command).expect("nats-server can be started")
+    }
+}
+
+/// Whether a NATS server speaks first, as the protocol demands; the port alone opens earlier.
+async fn greets(port: u16) -> bool {
+    let Ok(stream) = TcpStream::connect(("127.0.0.1", port)).await else { return false };
+    let mut line = String::new();
+    BufReader::new(stream).read_line(&mut line).await.is_ok() && line.starts_with("INFO ")
+}

@@ -1,0 +1,182 @@
+//! A child process that can be killed whole, paused and resumed, and that never outlives this process.
+//!
+//! SIGKILL of a process group is not enough: PostgreSQL's backends each lead a group of their own. So the tree of
+//! processes is read from `/proc`, stopped, and then killed; a kill returns when every one of them is gone.
+//!
+//! The parent-death signal of Linux is no use here: it follows the *thread* that started the child, and a test's thread
+//! ends long before a shared server should. Instead a small shell waits on a pipe that only this process holds open.
+
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use std::collections::{HashMap, HashSet};
+use std::ffi::OsStr;
+use std::io;
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// What the watchdog of a process runs: $1 is the process group.
+const KILL_GROUP: &str = r#"kill -9 $(cat /proc/"$1"/task/*/children) -"$1""#;
+
+/// A child process in a group of its own, with all its descendants.
+///
+/// Dropping it kills it.
+#[derive(Debug)]
+pub struct Process {
+    child: Child,
+    watchdog: Child,
+    reaped: bool,
+}
+
+impl Process {
+    /// Starts `command`. If this process ends first, however it ends, the child is killed.
+    ///
+    /// # Errors
+    /// The program could not be started.
+    pub fn spawn(command: &mut Command) -> io::Result<Self> {
+        let child = command.process_group(0).spawn()?;
+        let watchdog = at_exit(KILL_GROUP, child.id().to_string().as_ref())?;
+        Ok(Self { child, watchdog, reaped: false })
+    }
+
+    /// The process id.
+    #[must_use]
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Whether the process has not ended yet.
+    #[must_use]
+    pub fn is_running(&mut self) -> bool {
+        if !self.reaped {
+            self.reaped = self.child.try_wait().expect("a child can be waited for").is_some();
+        }
+        !self.reaped
+    }
+
+    /// Ends the process and its descendants by SIGKILL and waits until all of them are gone.
+    pub fn kill(&mut self) {
+        if self.is_running() {
+            let tree = self.stop_tree();
+            for process in &tree {
+                send(process.pid, Signal::KILL);
+            }
+            // Processes whose parent had ended before are no descendants any more, yet still of the group.
+            let _ = kill_process_group(pid_of(self.child.id()), Signal::KILL);
+            self.child.wait().expect("a child can be waited for");
+            self.reaped = true;
+            wait_until_gone(&tree);
+        }
+        // After the reaping, and at once: from here on the group's number may belong to somebody else.
+        let _ = self.watchdog.kill();
+        let _ = self.watchdog.wait();
+    }
+
+    /// Freezes the process and its descendants (SIGSTOP).
+    pub fn pause(&self) {
+        self.stop_tree();
+    }
+
+    /// Lets a paused process go on (SIGCONT).
+    pub fn resume(&self) {
+        for process in descendants(self.child.id()) {
+            send(process.pid, Signal::CONT);
+        }
+        send(self.child.id(), Signal::CONT);
+    }
+
+    /// Stops every process of the tree, again and again until no new one appeared meanwhile.
+    fn stop_tree(&self) -> HashSet<Entry> {
+        send(self.child.id(), Signal::STOP);
+        let mut stopped = HashSet::new();
+        loop {
+            let tree: HashSet<Entry> = descendants(self.child.id()).into_iter().collect();
+            let fresh: Vec<_> = tree.difference(&stopped).copied().collect();
+            if fresh.is_empty() {
+                stopped.extend(entry_of(self.child.id()));
+                return stopped;
+            }
+            for process in fresh {
+                send(process.pid, Signal::STOP);
+                stopped.insert(process);
+            }
+        }
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+/// Has a shell run `script`, with `argument` as $1, when this process ends, also by SIGKILL: then its end of the pipe
+/// closes. Killing the returned child calls it off.
+pub(super) fn at_exit(script: &str, argument: &OsStr) -> io::Result<Child> {
+    Command::new("sh")
+        .args(["-c", &format!("read -r _\n{script}"), "sh"])
+        .arg(argument)
+        .process_group(0)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+}
+
+/// One process; its start time tells it from a later one of the same number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct Entry {
+    pid: u32,
+    started: u64,
+}
+
+fn descendants(root: u32) -> Vec<Entry> {
+    let mut children: HashMap<u32, Vec<Entry>> = HashMap::new();
+    for folder in std::fs::read_dir("/proc").expect("procfs is mounted").flatten() {
+        let Some(pid) = folder.file_name().to_str().and_then(|name| name.parse().ok()) else { continue };
+        if let Some((_, parent, entry)) = read_stat(pid) {
+            children.entry(parent).or_default().push(entry);
+        }
+    }
+    let mut found = Vec::new();
+    let mut open = vec![root];
+    while let Some(pid) = open.pop() {
+        for entry in children.remove(&pid).unwrap_or_default() {
+            open.push(entry.pid);
+            found.push(entry);
+        }
+    }
+    found
+}
+
+fn entry_of(pid: u32) -> Option<Entry> {
+    read_stat(pid).map(|(_, _, entry)| entry)
+}
+
+/// State, parent and identity of a process; `None` when it is gone.
+fn read_stat(pid: u32) -> Option<(char, u32, Entry)> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The second field is the program's name in parentheses, which may itself hold spaces and parentheses.
+    let fields: Vec<&str> = stat[stat.rfind(')')? + 1..].split_whitespace().collect();
+    let started = fields.get(19)?.parse().ok()?;
+    Some((fields.first()?.chars().next()?, fields.get(1)?.parse().ok()?, Entry { pid, started }))
+}
+
+fn wait_until_gone(tree: &HashSet<Entry>) {
+    let deadline = Instant::now() + Duration::from_secs(20);
+    for process in tree {
+        // A zombie is gone too: it holds no file, and whoever adopted it may never reap it.
+        while read_stat(process.pid).is_some_and(|(state, _, entry)| entry == *process && state != 'Z') {
+            assert!(Instant::now() < deadline, "process {} survived SIGKILL", process.pid);
+            std::thread::sleep(Duration::from_millis(2));
+        }
+    }
+}
+
+fn pid_of(id: u32) -> Pid {
+    i32::try_from(id).ok().and_then(Pid::from_raw).expect("a process id is a positive i32")
+}
+
+/// Sends a signal to a process that may have ended meanwhile.
+fn send(id: u32, signal: Signal) {
+    let _ = kill_process(pid_of(id), signal);
+}

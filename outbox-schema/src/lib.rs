@@ -1,9 +1,16 @@
 //! Events, their descriptors, the catalog, and the schema gate of `outbox`.
+//!
+//! Without features this crate holds what a crate of events needs: the trait, the catalog, and the contract of an
+//! event. The feature `xtask` adds the engine that decides whether a contract may replace another, its reports,
+//! the documents, and the commands.
 
 mod catalog;
+mod contract;
 mod descriptor;
 mod event;
+mod subschema;
 
 pub use catalog::{Catalog, CatalogError, ConsumedEvent, ConsumerEntry};
+pub use contract::{Contract, ContractError, dataschema, file_name};
 pub use descriptor::{EventDescriptor, EventSource, FieldDescriptor, KeySource};
 pub use event::{Event, OnPoison, OrderingMode};

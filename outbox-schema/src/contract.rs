@@ -1,0 +1,241 @@
+//! The contract of one event version: what it writes and what it reads, as a file a team commits and reviews.
+//!
+//! Both schemas describe the payload as it travels, with `eventType` and `eventVersion`. The text is canonical:
+//! it does not depend on the order of fields, on doc comments, on the names serde_json keeps in which order, or on
+//! anything else that changes neither a written nor a read payload. So a changed file is a changed contract.
+
+mod payload;
+mod tidy;
+
+use crate::{EventDescriptor, KeySource, OrderingMode};
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+use std::fmt;
+
+pub(crate) use tidy::sorted;
+
+/// The version of the file's own form; a higher one was written by a newer outbox.
+const FORMAT: u64 = 1;
+
+/// What one (event type, event version) promises to everyone who reads or writes it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Contract {
+    /// The event type.
+    pub event_type: String,
+    /// The event version.
+    pub event_version: u32,
+    /// The topic the event travels on.
+    pub topic: String,
+    /// Whether events of one partition key keep their order.
+    pub ordering: OrderingMode,
+    /// Where the partition key comes from, as text: `field order_id`, `function crate::key`, or `none`.
+    pub key: String,
+    /// Further names under which a field is read, by the name it is written with.
+    pub aliases: BTreeMap<String, Vec<String>>,
+    /// The JSON Schema, draft 2020-12, of every payload that is written; its `$id` is the event's `dataschema`.
+    pub writes: Value,
+    /// The JSON Schema, draft 2020-12, of every payload that is read.
+    pub reads: Value,
+}
+
+impl Contract {
+    /// Makes the contract of an event.
+    ///
+    /// # Errors
+    /// [`ContractError`] when no payload of this event could travel.
+    pub fn of(event: &EventDescriptor) -> Result<Self, ContractError> {
+        let mut writes = payload::as_it_travels((event.serialize_schema)(), event)?;
+        let reads = payload::as_it_travels((event.deserialize_schema)(), event)?;
+        if let Value::Object(root) = &mut writes {
+            root.insert("$id".to_owned(), Value::from(dataschema(event.event_type, event.event_version)));
+        }
+        let aliases = event.fields.iter().filter(|field| field.reads.len() > 1);
+        let aliases = aliases.map(|field| {
+            let also = field.reads[1..].iter().map(|&name| name.to_owned()).collect();
+            (field.writes.unwrap_or(field.reads[0]).to_owned(), also)
+        });
+        Ok(Self {
+            event_type: event.event_type.to_owned(),
+            event_version: event.event_version,
+            topic: event.topic.to_owned(),
+            ordering: event.ordering,
+            key: key_text(event.key),
+            aliases: aliases.collect(),
+            writes: sorted(writes),
+            reads: sorted(reads),
+        })
+    }
+
+    /// The canonical text, which ends with a line break.
+    #[must_use]
+    pub fn to_text(&self) -> String {
+        let file = json!({
+            "format": FORMAT,
+            "eventType": self.event_type,
+            "eventVersion": self.event_version,
+            "topic": self.topic,
+            "ordering": ordering_word(self.ordering),
+            "key": self.key,
+            "aliases": self.aliases,
+            "writes": self.writes,
+            "reads": self.reads,
+        });
+        let text = serde_json::to_string_pretty(&sorted(file)).expect("a JSON value is always written");
+        text + "\n"
+    }
+
+    /// Reads a contract from its text. A byte-order mark, CRLF and a missing last line break do no harm.
+    ///
+    /// # Errors
+    /// [`ContractError::Unreadable`] or [`ContractError::NewerFormat`].
+    pub fn parse(text: &str) -> Result<Self, ContractError> {
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let file: Map<String, Value> =
+            serde_json::from_str(text).map_err(|error| unreadable(error.to_string()))?;
+        let format = file.get("format").and_then(Value::as_u64).ok_or_else(|| missing("format"))?;
+        if format > FORMAT {
+            return Err(ContractError::NewerFormat { format });
+        }
+        let version = file.get("eventVersion").and_then(Value::as_u64);
+        let version = version.and_then(|version| u32::try_from(version).ok());
+        let aliases = file.get("aliases").cloned().unwrap_or_else(|| json!({}));
+        Ok(Self {
+            event_type: text_member(&file, "eventType")?,
+            event_version: version.ok_or_else(|| missing("eventVersion"))?,
+            topic: text_member(&file, "topic")?,
+            ordering: ordering_of(&text_member(&file, "ordering")?)?,
+            key: text_member(&file, "key")?,
+            aliases: serde_json::from_value(aliases)
+                .map_err(|error| unreadable(format!("`aliases`: {error}")))?,
+            writes: file
+                .get("writes")
+                .filter(|schema| schema.is_object())
+                .cloned()
+                .ok_or_else(|| missing("writes"))?,
+            reads: file
+                .get("reads")
+                .filter(|schema| schema.is_object())
+                .cloned()
+                .ok_or_else(|| missing("reads"))?,
+        })
+    }
+
+    /// Where the contract is kept inside the folder of schemas: `<type>/v<version>.json`.
+    #[must_use]
+    pub fn file_name(&self) -> String {
+        file_name(&self.event_type, self.event_version)
+    }
+}
+
+/// Where the contract of that event is kept inside the folder of schemas.
+#[must_use]
+pub fn file_name(event_type: &str, event_version: u32) -> String {
+    format!("{event_type}/v{event_version}.json")
+}
+
+/// The identity of the schema of that event, sent as `dataschema` with every payload.
+#[must_use]
+pub fn dataschema(event_type: &str, event_version: u32) -> String {
+    format!("urn:outbox:{event_type}:{event_version}")
+}
+
+/// The word for an ordering mode in contracts and documents.
+pub(crate) fn ordering_word(ordering: OrderingMode) -> &'static str {
+    match ordering {
+        OrderingMode::Keyed => "keyed",
+        OrderingMode::Unordered => "unordered",
+    }
+}
+
+fn ordering_of(word: &str) -> Result<OrderingMode, ContractError> {
+    let known = [OrderingMode::Keyed, OrderingMode::Unordered];
+    let found = known.into_iter().find(|&mode| ordering_word(mode) == word);
+    found.ok_or_else(|| {
+        unreadable(format!("`ordering` is `{word}`, which is neither `keyed` nor `unordered`"))
+    })
+}
+
+fn key_text(key: KeySource) -> String {
+    match key {
+        KeySource::Field(name) => format!("field {name}"),
+        KeySource::Function(path) => format!("function {path}"),
+        KeySource::None => "none".to_owned(),
+    }
+}
+
+fn text_member(file: &Map<String, Value>, member: &'static str) -> Result<String, ContractError> {
+    file.get(member).and_then(Value::as_str).map(str::to_owned).ok_or_else(|| missing(member))
+}
+
+fn missing(member: &'static str) -> ContractError {
+    unreadable(format!("`{member}` is missing or of the wrong type"))
+}
+
+fn unreadable(reason: String) -> ContractError {
+    ContractError::Unreadable { reason }
+}
+
+/// Why there is no contract.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ContractError {
+    /// A field takes the name of a member that every payload carries.
+    Reserved {
+        /// The Rust path of the event.
+        event: &'static str,
+        /// The member, `eventType` or `eventVersion`.
+        member: &'static str,
+        /// The source file of the event.
+        file: &'static str,
+        /// The line of the flattened field, or of the struct where it can't be told.
+        line: u32,
+    },
+    /// The event is not written as a JSON object.
+    NotAnObject {
+        /// The Rust path of the event.
+        event: &'static str,
+        /// The source file of the event.
+        file: &'static str,
+        /// The line of the struct.
+        line: u32,
+    },
+    /// The text is no contract.
+    Unreadable {
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The text was written by a newer outbox.
+    NewerFormat {
+        /// The format it states.
+        format: u64,
+    },
+}
+
+impl fmt::Display for ContractError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Reserved { event, member, file, line } => write!(
+                f,
+                "{file}:{line}: event `{event}` has a field that is called `{member}` in JSON, the name of a member \
+                 that every payload carries; rename it in the flattened type with `#[serde(rename = \"…\")]`"
+            ),
+            Self::NotAnObject { event, file, line } => write!(
+                f,
+                "{file}:{line}: event `{event}` is not written as a JSON object, so it has no room for `eventType` \
+                 and `eventVersion`; make it a struct with named fields and the usual `Serialize` and `JsonSchema`"
+            ),
+            Self::Unreadable { reason } => {
+                write!(f, "not a contract: {reason}; restore the file or run `cargo xtask schema-accept`")
+            }
+            Self::NewerFormat { format } => write!(
+                f,
+                "the contract has format {format}, and this outbox knows up to {FORMAT}; update the crate `outbox`"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for ContractError {}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,1 @@
+//! The local broker: a consumer reads the log of its own store.

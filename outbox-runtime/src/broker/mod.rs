@@ -1,0 +1,245 @@
+//! What a broker must do to carry events: publish batches and yield deliveries.
+//!
+//! Both traits are dyn-compatible, since a broker is chosen at run time: one boxed future a batch.
+
+#[cfg(feature = "local")]
+pub(crate) mod local;
+#[cfg(feature = "nats")]
+pub mod nats;
+pub mod partition;
+
+use crate::{envelope::Envelope, store::StoreError};
+use futures_util::future::BoxFuture;
+use std::{any::Any, error::Error, time::Duration};
+
+/// What a broker can do. The conformance suite runs what is declared here and prints what is not.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Capabilities {
+    /// The broker's name, in lower case.
+    pub name: &'static str,
+    /// Whether the broker keeps the order of one partition key through failures of a pipelined publish. If not, no two
+    /// unconfirmed events of one key are ever in flight.
+    pub ordered_pipeline: bool,
+    /// How long the broker drops a second publish of one id; zero when it does not.
+    pub dedup_window: Duration,
+    /// The largest message with its headers, in bytes; `None` when there is no limit.
+    pub bytes_max: Option<usize>,
+    /// Whether a delivery tells how often it was delivered.
+    pub delivery_count: bool,
+}
+
+impl Capabilities {
+    /// The least a broker can do.
+    #[must_use]
+    pub const fn least(name: &'static str) -> Self {
+        Self {
+            name,
+            ordered_pipeline: false,
+            dedup_window: Duration::ZERO,
+            bytes_max: None,
+            delivery_count: false,
+        }
+    }
+}
+
+/// The publishing half of a broker.
+pub trait Broker: Send + Sync + 'static {
+    /// What it can do.
+    fn capabilities(&self) -> Capabilities;
+
+    /// Connects and checks what can be checked; called once before work, retried by the caller when transient.
+    fn connect(&self) -> BoxFuture<'_, Result<(), BrokerError>>;
+
+    /// Publishes a batch and waits for the broker's word on each: one outcome an event, in the order given.
+    ///
+    /// The caller never has two events of one lane in one batch unless `ordered_pipeline` is declared. The id the
+    /// broker dedups by is `message_id`.
+    ///
+    /// # Errors
+    /// The broker as a whole could not be reached: nothing is known of any event of the batch.
+    ///
+    /// # Cancel safety
+    /// If dropped, any part of the batch may have been published.
+    fn publish<'a>(&'a self, batch: &'a [Outgoing<'a>])
+    -> BoxFuture<'a, Result<Vec<Published>, BrokerError>>;
+
+    /// Opens a consumer's subscription to one partition of one topic, declaring what it needs.
+    ///
+    /// # Errors
+    /// [`BrokerError`]; nothing is subscribed.
+    fn subscribe<'a>(
+        &'a self,
+        subscription: &'a SubscriptionConfig,
+    ) -> BoxFuture<'a, Result<Box<dyn Subscription>, BrokerError>>;
+
+    /// The partitions of a topic, each worked by one process at a time: `0` … `n-1` and `any` for unordered events.
+    /// Declares the topic if it is missing.
+    fn partitions<'a>(&'a self, topic: &'a str) -> BoxFuture<'a, Result<Vec<String>, BrokerError>>;
+}
+
+/// One event to publish.
+#[derive(Debug, Clone, Copy)]
+pub struct Outgoing<'a> {
+    /// The event.
+    pub envelope: &'a Envelope,
+    /// What the broker dedups by: the event's id, or a fresh one for a replay.
+    pub message_id: uuid::Uuid,
+}
+
+/// The broker's word on one event.
+#[derive(Debug)]
+pub enum Published {
+    /// Stored. `duplicate` when the broker had it already.
+    Confirmed {
+        /// Whether the broker dropped this copy.
+        duplicate: bool,
+    },
+    /// Refused for good: the same event will be refused again.
+    Refused(BrokerError),
+    /// Not known to be stored; try again (after a time-out it may have been).
+    TryAgain(BrokerError),
+}
+
+/// What a consumer subscribes to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SubscriptionConfig {
+    /// The consumer's name.
+    pub consumer: String,
+    /// The topic.
+    pub topic: String,
+    /// One of [`Broker::partitions`].
+    pub partition: String,
+    /// After how long without an ack the broker delivers again; longer than the handler's limit.
+    pub ack_wait: Duration,
+    /// The most deliveries without an ack.
+    pub in_flight_max: u32,
+}
+
+/// One partition's deliveries to one consumer, in the order the broker has them.
+pub trait Subscription: Send {
+    /// The next deliveries, at most `max`; an empty list after `wait` without any.
+    ///
+    /// # Cancel safety
+    /// If dropped, no delivery is lost.
+    fn next(&mut self, max: u32, wait: Duration) -> BoxFuture<'_, Result<Vec<Delivery>, BrokerError>>;
+
+    /// Tells the broker that these deliveries are done. A late or repeated ack does no harm.
+    fn ack<'a>(&'a mut self, tokens: &'a [AckToken]) -> BoxFuture<'a, Result<(), BrokerError>>;
+
+    /// Whether [`Subscription::ack_in`] acks inside the handler's transaction; if not, acks follow the commit.
+    fn acks_in_transaction(&self) -> bool {
+        false
+    }
+
+    /// Acks one delivery inside the handler's open transaction (`tx` is the store's `Tx`); called only where
+    /// [`Subscription::acks_in_transaction`] says so, and followed by [`Subscription::ack`] once it committed.
+    fn ack_in<'a>(
+        &'a mut self,
+        tx: &'a mut (dyn Any + Send),
+        token: &'a AckToken,
+    ) -> BoxFuture<'a, Result<(), BrokerError>> {
+        let _ = (tx, token);
+        Box::pin(std::future::ready(Ok(())))
+    }
+
+    /// Gives a delivery back, to come again after `delay`.
+    fn nack<'a>(&'a mut self, token: &'a AckToken, delay: Duration)
+    -> BoxFuture<'a, Result<(), BrokerError>>;
+}
+
+/// Names a delivery to its subscription: opaque to everybody else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct AckToken(pub u64);
+
+/// One event that reached a consumer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Delivery {
+    /// For the ack.
+    pub token: AckToken,
+    /// The event, or what is left of one that cannot be read.
+    pub event: Result<Envelope, Malformed>,
+}
+
+/// A delivery that is no event of ours, kept as it came.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Malformed {
+    /// A stand-in with an id made of the delivery's place, the raw headers, and the payload as text (base64 when it is
+    /// not UTF-8 or holds a NUL; then the header `outboxencoding` says so).
+    pub envelope: Envelope,
+    /// What is wrong with it, for people.
+    pub problem: String,
+}
+
+/// An error of a broker.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BrokerError {
+    /// The broker cannot be reached or did not answer in time.
+    #[error("the broker `{broker}` could not {action}; it is tried again")]
+    Unavailable {
+        /// The broker's name.
+        broker: &'static str,
+        /// What was being done.
+        action: &'static str,
+        /// The client's error.
+        #[source]
+        source: Box<dyn Error + Send + Sync>,
+    },
+    /// The broker refuses for good.
+    #[error("the broker `{broker}` refused to {action}: {problem}")]
+    Refused {
+        /// The broker's name.
+        broker: &'static str,
+        /// What was being done.
+        action: &'static str,
+        /// Why, and what to do.
+        problem: String,
+        /// The client's error, where there is one.
+        #[source]
+        source: Option<Box<dyn Error + Send + Sync>>,
+    },
+    /// The message is too large.
+    #[error(
+        "the event is {size} bytes with its headers, over the {max}-byte limit of the broker `{broker}`; store the body elsewhere and send its address"
+    )]
+    TooLarge {
+        /// The broker's name.
+        broker: &'static str,
+        /// Bytes with headers.
+        size: usize,
+        /// The limit.
+        max: usize,
+    },
+    /// What stands at the broker differs from what this process is configured for.
+    #[error(
+        "the broker `{broker}` has {found} for `{name}`, but this process is configured for {wanted}; {fix}"
+    )]
+    Mismatch {
+        /// The broker's name.
+        broker: &'static str,
+        /// The topic, stream or consumer.
+        name: String,
+        /// What stands there.
+        found: String,
+        /// What was expected.
+        wanted: String,
+        /// What to do.
+        fix: String,
+    },
+    /// The log of the store, which the local broker reads, failed.
+    #[error("the log could not be read or settled")]
+    Log(#[source] StoreError),
+}
+
+impl BrokerError {
+    /// Whether the same call may succeed later without a change by a person.
+    #[must_use]
+    pub fn is_transient(&self) -> bool {
+        match self {
+            Self::Unavailable { .. } => true,
+            Self::Log(source) => source.is_transient(),
+            _ => false,
+        }
+    }
+}

@@ -1,0 +1,447 @@
+//! Writing events in the caller's transaction: the outbox itself, drafts, and transactions that wake the relay.
+
+use crate::{
+    envelope::{EventId, Headers, NewEvent},
+    payload,
+    preflight::Limits,
+    store::{EventState, OpenTx, Statement, Store, StoreError, sealed::Sealed},
+    telemetry,
+    wake::{Nudge, Wake},
+};
+use outbox_schema::Event;
+use std::{
+    error::Error,
+    fmt,
+    ops::{Deref, DerefMut},
+    sync::Arc,
+};
+
+/// The outbox of one database: writes events beside the state they tell of. Cheap to clone.
+pub struct Outbox<S: Store> {
+    inner: Arc<Inner<S>>,
+}
+
+struct Inner<S> {
+    store: S,
+    source: String,
+    schema_base: Option<String>,
+    limits: Limits,
+    wake: Wake,
+}
+
+impl<S: Store> Clone for Outbox<S> {
+    fn clone(&self) -> Self {
+        Self { inner: Arc::clone(&self.inner) }
+    }
+}
+
+impl<S: Store> fmt::Debug for Outbox<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Outbox")
+            .field("store", &S::NAME)
+            .field("source", &self.inner.source)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Configures an [`Outbox`].
+#[derive(Debug)]
+#[must_use = "call `build`"]
+pub struct OutboxBuilder<S> {
+    store: S,
+    source: String,
+    schema_base: Option<String>,
+    limits: Limits,
+}
+
+impl<S: Store> OutboxBuilder<S> {
+    /// Sets the CloudEvents source of every event that names no other: who writes, such as `/orders`.
+    /// Events are deduplicated by source and id. Default `/`.
+    pub fn source(mut self, source: impl Into<String>) -> Self {
+        self.source = source.into();
+        self
+    }
+
+    /// Sets the address below which schemas are served: `dataschema` becomes `<base>/<type>/<version>`.
+    /// Default: `urn:outbox:<type>:<version>`.
+    pub fn schema_base(mut self, base: impl Into<String>) -> Self {
+        self.schema_base = Some(base.into());
+        self
+    }
+
+    /// Sets what the configured broker takes.
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Makes the outbox. Must be called inside a tokio runtime; nothing is read or written yet.
+    #[must_use]
+    pub fn build(self) -> Outbox<S> {
+        let wake = Wake::new();
+        if S::NOTIFIES {
+            crate::runner::spawn_notifier(self.store.clone(), wake.subscribe());
+        }
+        let Self { store, source, schema_base, limits } = self;
+        Outbox { inner: Arc::new(Inner { store, source, schema_base, limits, wake }) }
+    }
+}
+
+impl<S: Store> Outbox<S> {
+    /// Starts to configure an outbox on `store`.
+    pub fn builder(store: S) -> OutboxBuilder<S> {
+        OutboxBuilder { store, source: "/".to_owned(), schema_base: None, limits: Limits::default() }
+    }
+
+    /// The store.
+    #[must_use]
+    pub fn store(&self) -> &S {
+        &self.inner.store
+    }
+
+    pub(crate) fn wake(&self) -> &Wake {
+        &self.inner.wake
+    }
+
+    /// Creates or updates the tables of the outbox, under a role that owns them. Safe to run several times at once and
+    /// beside the application's own migrations.
+    ///
+    /// # Errors
+    /// [`StoreError`]; the migration that failed left nothing.
+    ///
+    /// # Cancel safety
+    /// If dropped, each migration is either whole or absent; run it again.
+    pub async fn migrate(&self) -> Result<(), StoreError> {
+        self.inner.store.migrate().await
+    }
+
+    /// Begins a transaction whose commit is proven and wakes the relay at once.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot begin.
+    ///
+    /// # Cancel safety
+    /// If dropped, no transaction is left open.
+    pub async fn begin(&self) -> Result<Tx<S>, StoreError> {
+        let tx = self.inner.store.begin().await?;
+        Ok(Tx { outbox: self.clone(), tx })
+    }
+
+    /// Writes an event (`&event` or a [`draft`]) in the caller's open transaction; it is published if and only if that
+    /// transaction commits.
+    ///
+    /// # Errors
+    /// [`EnqueueError`]; nothing was written. The transaction is still usable unless the cause is
+    /// [`EnqueueError::Store`].
+    ///
+    /// # Cancel safety
+    /// If dropped, roll the transaction back.
+    pub async fn enqueue(
+        &self,
+        tx: &mut impl OpenTx<S>,
+        event: impl IntoDraft,
+    ) -> Result<EventId, EnqueueError> {
+        let event = self.complete(event.into_draft())?;
+        self.write(tx, std::slice::from_ref(&event)).await?;
+        Ok(event.id)
+    }
+
+    /// Writes events of any types in the order given, in one round trip; all or none.
+    ///
+    /// # Errors
+    /// As [`Outbox::enqueue`], for the first event that is refused; nothing was written.
+    ///
+    /// # Cancel safety
+    /// If dropped, roll the transaction back.
+    pub async fn enqueue_batch<D: IntoDraft>(
+        &self,
+        tx: &mut impl OpenTx<S>,
+        events: impl IntoIterator<Item = D>,
+    ) -> Result<Vec<EventId>, EnqueueError> {
+        let events = events
+            .into_iter()
+            .map(|event| self.complete(event.into_draft()))
+            .collect::<Result<Vec<_>, _>>()?;
+        if !events.is_empty() {
+            self.write(tx, &events).await?;
+        }
+        Ok(events.iter().map(|event| event.id).collect())
+    }
+
+    /// The SQL statement that writes an event, for a transaction of another driver, with the event's id. Whoever runs it
+    /// gives up the nudge: a relay then finds the event by polling.
+    ///
+    /// # Errors
+    /// As [`Outbox::enqueue`].
+    pub fn statement(&self, event: impl IntoDraft) -> Result<(EventId, Statement), EnqueueError> {
+        let event = self.complete(event.into_draft())?;
+        Ok((event.id, self.inner.store.statement(&event)))
+    }
+
+    /// Tells where an event stands.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be read.
+    ///
+    /// # Cancel safety
+    /// It only reads.
+    pub async fn state(&self, id: EventId) -> Result<EventState, StoreError> {
+        self.inner.store.state(id).await
+    }
+
+    async fn write(&self, tx: &mut impl OpenTx<S>, events: &[NewEvent]) -> Result<(), EnqueueError> {
+        let nudges_itself = tx.nudges_at_commit();
+        self.inner
+            .store
+            .insert(tx.connection(), events)
+            .await
+            .map_err(|source| EnqueueError::Store { event: events[0].event_type.clone(), source })?;
+        if !nudges_itself {
+            self.inner.wake.nudge(Nudge::Soon);
+        }
+        Ok(())
+    }
+
+    /// Fills in what the outbox knows and checks the whole.
+    fn complete(&self, draft: Draft) -> Result<NewEvent, EnqueueError> {
+        let mut event = draft.event?;
+        if event.source.is_empty() {
+            event.source.clone_from(&self.inner.source);
+        }
+        event.dataschema = match &self.inner.schema_base {
+            Some(base) => {
+                format!("{}/{}/{}", base.trim_end_matches('/'), event.event_type, event.event_version)
+            }
+            None => format!("urn:outbox:{}:{}", event.event_type, event.event_version),
+        };
+        self.inner.limits.check(&event)?;
+        #[cfg(feature = "validate")]
+        crate::validate::check(&event)?;
+        Ok(event)
+    }
+}
+
+/// An open transaction that wakes the relay when it commits. Dereferences to the driver's connection.
+///
+/// Dropped, it rolls back.
+#[must_use = "dropped, it rolls back"]
+pub struct Tx<S: Store> {
+    outbox: Outbox<S>,
+    tx: S::Tx,
+}
+
+impl<S: Store> fmt::Debug for Tx<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Tx").field("store", &S::NAME).finish_non_exhaustive()
+    }
+}
+
+impl<S: Store> Tx<S> {
+    /// Commits, proves that it did, and wakes the relay.
+    ///
+    /// # Errors
+    /// [`StoreError::Aborted`] when a database error was swallowed before; nothing was kept. When the connection is lost
+    /// during the commit itself, whether it committed is not known.
+    ///
+    /// # Cancel safety
+    /// If dropped, it may or may not have committed.
+    pub async fn commit(self) -> Result<(), StoreError> {
+        self.outbox.store().commit(self.tx).await?;
+        self.outbox.wake().nudge(Nudge::Committed);
+        Ok(())
+    }
+
+    /// Rolls back.
+    ///
+    /// # Cancel safety
+    /// If dropped, it rolls back all the same.
+    pub async fn rollback(self) {
+        self.outbox.store().rollback(self.tx).await;
+    }
+}
+
+impl<S: Store> Deref for Tx<S>
+where
+    S::Tx: Deref<Target = S::Connection>,
+{
+    type Target = S::Connection;
+
+    fn deref(&self) -> &S::Connection {
+        &self.tx
+    }
+}
+
+impl<S: Store> DerefMut for Tx<S>
+where
+    S::Tx: DerefMut<Target = S::Connection>,
+{
+    fn deref_mut(&mut self) -> &mut S::Connection {
+        &mut self.tx
+    }
+}
+
+impl<S: Store> Sealed for Tx<S> {}
+
+impl<S: Store> OpenTx<S> for Tx<S> {
+    fn connection(&mut self) -> &mut S::Connection {
+        S::connection(&mut self.tx)
+    }
+
+    fn nudges_at_commit(&self) -> bool {
+        true
+    }
+}
+
+/// An event on its way into the log, with what is said of this one alone.
+#[derive(Debug)]
+#[must_use = "a draft is written by `enqueue`"]
+pub struct Draft {
+    event: Result<NewEvent, EnqueueError>,
+}
+
+/// Starts a draft of `event`.
+///
+/// ```ignore
+/// outbox.enqueue(&mut tx, draft(&placed).header("tenant", "acme")).await?;
+/// ```
+pub fn draft<E: Event>(event: &E) -> Draft {
+    let refused =
+        |source: payload::PayloadError| EnqueueError::Payload { event: E::TYPE, source: Box::new(source) };
+    let (traceparent, tracestate) = telemetry::current_trace_context();
+    let event = payload::write(event).map_err(refused).map(|payload| NewEvent {
+        id: EventId::now(),
+        source: String::new(),
+        topic: E::TOPIC.to_owned(),
+        key: event.partition_key(),
+        event_type: E::TYPE.to_owned(),
+        event_version: E::VERSION,
+        payload,
+        dataschema: String::new(),
+        headers: Headers::new(),
+        traceparent,
+        tracestate,
+        twin: None,
+        on_poison: E::ON_POISON,
+    });
+    Draft { event }
+}
+
+impl Draft {
+    /// Adds a user header: `[a-z0-9]`, 1 to 64 characters, and text without control characters.
+    pub fn header(self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.with(|event| {
+            event.headers.insert(name.into(), value.into());
+        })
+    }
+
+    /// Names another source than the outbox's.
+    pub fn source(self, source: impl Into<String>) -> Self {
+        self.with(|event| event.source = source.into())
+    }
+
+    /// Sets the trace context instead of the current one.
+    pub fn trace(self, traceparent: impl Into<String>, tracestate: Option<String>) -> Self {
+        self.with(|event| {
+            event.traceparent = Some(traceparent.into());
+            event.tracestate = tracestate;
+        })
+    }
+
+    fn with(mut self, change: impl FnOnce(&mut NewEvent)) -> Self {
+        if let Ok(event) = &mut self.event {
+            change(event);
+        }
+        self
+    }
+}
+
+/// What can be enqueued: `&event`, or a [`draft`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be enqueued",
+    label = "expected a reference to an event, or a draft",
+    note = "write `enqueue(&mut tx, &event)` for a type that derives `Event`, or `draft(&event)` to add headers"
+)]
+pub trait IntoDraft {
+    /// The draft.
+    fn into_draft(self) -> Draft;
+}
+
+impl IntoDraft for Draft {
+    fn into_draft(self) -> Draft {
+        self
+    }
+}
+
+impl<E: Event> IntoDraft for &E {
+    fn into_draft(self) -> Draft {
+        draft(self)
+    }
+}
+
+/// Why an event could not be enqueued. Nothing was written.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum EnqueueError {
+    /// The payload is too large.
+    #[error(
+        "event `{event}` is {size} bytes, over the {max}-byte limit; store the body elsewhere and send its address"
+    )]
+    TooLarge {
+        /// The event type.
+        event: String,
+        /// Bytes of the payload.
+        size: usize,
+        /// The limit.
+        max: usize,
+    },
+    /// A broker would refuse the event.
+    #[error("event `{event}` would be refused by the broker: {problem}; {fix}")]
+    Refused {
+        /// The event type.
+        event: String,
+        /// What is wrong.
+        problem: String,
+        /// What to do.
+        fix: &'static str,
+    },
+    /// The event has no payload text.
+    #[error(
+        "event `{event}` has no payload: it must serialize to a JSON object without members of our names"
+    )]
+    Payload {
+        /// The event type.
+        event: &'static str,
+        /// Why.
+        #[source]
+        source: Box<dyn Error + Send + Sync>,
+    },
+    /// The payload does not follow the event's own contract (feature `validate`).
+    #[error(
+        "event `{event}` does not follow its own schema at `{pointer}`: {problem}; correct the value or the type"
+    )]
+    Invalid {
+        /// The event type.
+        event: String,
+        /// Where in the payload.
+        pointer: String,
+        /// What is wrong there, without the value.
+        problem: String,
+    },
+    /// The database refused the row.
+    #[error("could not write event `{event}` to the outbox; roll back, and retry if the cause is transient")]
+    Store {
+        /// The event type.
+        event: String,
+        /// The cause.
+        #[source]
+        source: StoreError,
+    },
+}
+
+impl EnqueueError {
+    /// Whether the whole transaction may succeed when it is run again.
+    #[must_use]
+    pub fn is_transient(&self) -> bool {
+        matches!(self, Self::Store { source, .. } if source.is_transient())
+    }
+}

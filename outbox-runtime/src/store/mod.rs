@@ -1,0 +1,306 @@
+//! What a database must do to be a store of events: the trait that relays, consumers and producers are written against.
+
+mod error;
+#[cfg(feature = "postgres")]
+pub mod postgres;
+#[cfg(feature = "sqlite")]
+pub mod sqlite;
+
+pub use error::StoreError;
+
+use crate::{
+    cursor::{Filter, LogCursor, Start},
+    dead_letter::{DeadLetter, DeadLetterFilter, Request},
+    envelope::{Envelope, EventId, NewEvent},
+    held::{Change, HeldEvent, Stage},
+    lease::{Fence, LeaseName, Owner},
+};
+use std::time::Duration;
+
+/// A database that keeps the log and the records of every stage.
+///
+/// Every future is `Send`. A method that is given a [`Fence`] writes all or nothing, and only while the fence holds.
+pub trait Store: Clone + Send + Sync + 'static {
+    /// The owned transaction that handlers receive.
+    type Tx: Send + 'static;
+    /// The connection inside a transaction.
+    type Connection: Send + 'static;
+    /// The reading side of the log.
+    type Log: LogCursor<Self>;
+
+    /// The database's name, in lower case.
+    const NAME: &'static str;
+    /// The most handlers that may run at once; 1 where the database has one writer.
+    const HANDLERS_MAX: u32;
+    /// Whether [`Store::notify`] reaches other processes.
+    const NOTIFIES: bool;
+    /// Whether the handler's transaction also settles the log (see [`LogCursor::settle_in`]).
+    const SETTLES_IN_HANDLER: bool;
+
+    /// Runs the migrations that are missing, under the owner's role. Safe to run several times at once.
+    fn migrate(&self) -> impl Future<Output = Result<(), StoreError>> + Send;
+    /// Checks schema version and preconditions; changes nothing (SQLite migrates itself).
+    fn check(&self) -> impl Future<Output = Result<(), StoreError>> + Send;
+
+    /// Begins a transaction that can write.
+    fn begin(&self) -> impl Future<Output = Result<Self::Tx, StoreError>> + Send;
+    /// Commits and proves it: an aborted transaction is an error, never a silent rollback.
+    fn commit(&self, tx: Self::Tx) -> impl Future<Output = Result<(), StoreError>> + Send;
+    /// Rolls back; an error is not interesting, the database forgets the transaction with its connection.
+    fn rollback(&self, tx: Self::Tx) -> impl Future<Output = ()> + Send;
+    /// The connection inside `tx`.
+    fn connection(tx: &mut Self::Tx) -> &mut Self::Connection;
+
+    /// Writes events in the caller's transaction, in the order given.
+    fn insert(
+        &self,
+        connection: &mut Self::Connection,
+        events: &[NewEvent],
+    ) -> impl Future<Output = Result<(), StoreError>> + Send;
+    /// The SQL text and the values with which any driver writes this event.
+    fn statement(&self, event: &NewEvent) -> Statement;
+    /// Where an event stands.
+    fn state(&self, id: EventId) -> impl Future<Output = Result<EventState, StoreError>> + Send;
+
+    /// Tells other processes that there may be something to read. Never inside a business transaction.
+    fn notify(&self) -> impl Future<Output = Result<(), StoreError>> + Send;
+    /// Completes when another process notified, or never where the database cannot tell. A hint only: polling decides.
+    ///
+    /// # Cancel safety
+    /// If dropped, a notification may be missed.
+    fn notified(&self) -> impl Future<Output = ()> + Send;
+
+    /// Takes the lease if it is free, expired or already this owner's. Gives the epoch, or `None` if another holds it.
+    fn acquire(
+        &self,
+        lease: &LeaseName,
+        owner: Owner,
+        ttl: Duration,
+    ) -> impl Future<Output = Result<Option<i64>, StoreError>> + Send;
+    /// Renews leases of this owner; gives those that it still holds.
+    fn renew(
+        &self,
+        leases: &[LeaseName],
+        owner: Owner,
+        ttl: Duration,
+    ) -> impl Future<Output = Result<Vec<LeaseName>, StoreError>> + Send;
+    /// Gives a lease back, so that another takes it at once.
+    fn release(&self, lease: &LeaseName, owner: Owner)
+    -> impl Future<Output = Result<(), StoreError>> + Send;
+    /// Says that `owner` works on `stage` for `ttl`, and gives the number of owners that do.
+    fn join(
+        &self,
+        stage: &Stage,
+        owner: Owner,
+        ttl: Duration,
+    ) -> impl Future<Output = Result<u32, StoreError>> + Send;
+    /// Takes back what [`Store::join`] said.
+    fn leave(&self, stage: &Stage, owner: Owner) -> impl Future<Output = Result<(), StoreError>> + Send;
+
+    /// Opens the log for a stage, under the fence; registers the stage at `start` if it has no progress yet.
+    fn open_log(
+        &self,
+        fence: &Fence,
+        filter: Filter,
+        start: Start,
+    ) -> impl Future<Output = Result<Self::Log, StoreError>> + Send;
+
+    /// Applies changes of a stage that move no progress.
+    fn apply(&self, fence: &Fence, changes: &[Change])
+    -> impl Future<Output = Result<(), StoreError>> + Send;
+    /// As [`Store::apply`], in an open transaction.
+    fn apply_in(
+        &self,
+        tx: &mut Self::Tx,
+        fence: &Fence,
+        changes: &[Change],
+    ) -> impl Future<Output = Result<(), StoreError>> + Send;
+    /// The heads of lanes that are due, the longest due first, at most `max`.
+    fn due_heads(
+        &self,
+        fence: &Fence,
+        max: u32,
+    ) -> impl Future<Output = Result<Vec<HeldEvent>, StoreError>> + Send;
+    /// Of these lanes, those that wait.
+    fn waiting_lanes(
+        &self,
+        fence: &Fence,
+        lanes: &[String],
+    ) -> impl Future<Output = Result<Vec<String>, StoreError>> + Send;
+
+    /// Begins a handler's transaction: as [`Store::begin`], with `timeout` also known to the database where it can be,
+    /// so that a process which stops inside it blocks others no longer than that.
+    fn begin_handler(&self, timeout: Duration) -> impl Future<Output = Result<Self::Tx, StoreError>> + Send;
+    /// The first statement of a handler's transaction: looks whether the lane waits and enters the event in the inbox.
+    /// A concurrent duplicate waits here for the other transaction's end.
+    fn claim(
+        &self,
+        tx: &mut Self::Tx,
+        fence: &Fence,
+        claim: &Claim<'_>,
+    ) -> impl Future<Output = Result<Claimed, StoreError>> + Send;
+    /// Commits a handler's transaction: proves that no error was swallowed, that the handler did not commit by itself,
+    /// and that the fence still holds; only then commits.
+    fn commit_handler(
+        &self,
+        tx: Self::Tx,
+        fence: &Fence,
+        token: HandlerToken,
+    ) -> impl Future<Output = Result<(), StoreError>> + Send;
+
+    /// Dead letters by number, at most `max`.
+    fn dead_letters(
+        &self,
+        filter: &DeadLetterFilter,
+        max: u32,
+    ) -> impl Future<Output = Result<Vec<DeadLetter>, StoreError>> + Send;
+    /// Records a request for each matching dead letter; gives how many were recorded (one already asked for is not).
+    fn request(
+        &self,
+        filter: &DeadLetterFilter,
+        request: Request,
+    ) -> impl Future<Output = Result<u64, StoreError>> + Send;
+    /// Acts on the requests of this stage and share, at most `max`; gives how many. After a replay the event is the
+    /// held head of its lane, due at once.
+    fn act_on_requests(
+        &self,
+        fence: &Fence,
+        max: u32,
+    ) -> impl Future<Output = Result<u32, StoreError>> + Send;
+
+    /// Counts for people: log rows, per stage the lag, held, waiting keys and dead letters, who leads.
+    fn status(&self) -> impl Future<Output = Result<Vec<StageStatus>, StoreError>> + Send;
+    /// One small step of retention and sweeps; `true` when there is more to do at once.
+    fn sweep(
+        &self,
+        owner: Owner,
+        retention: &Retention,
+    ) -> impl Future<Output = Result<bool, StoreError>> + Send;
+}
+
+/// What a handler's transaction claims.
+#[derive(Debug)]
+pub struct Claim<'a> {
+    /// The event.
+    pub envelope: &'a Envelope,
+    /// Whether it comes from its own held row: then neither the lane's mark nor the age stops it.
+    pub from_held: bool,
+    /// The inbox's window.
+    pub window: Duration,
+}
+
+/// The answer to a [`Claim`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Claimed {
+    /// Handle it; show the token at the commit.
+    Fresh(HandlerToken),
+    /// It was handled before.
+    Duplicate,
+    /// Its lane waits.
+    LaneWaits,
+    /// It is older than the window, so whether it was handled is not known any more.
+    OlderThanWindow,
+}
+
+/// Identifies a handler's transaction, so that one which the handler ended by itself is noticed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HandlerToken(pub String);
+
+/// Where an event stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum EventState {
+    /// No event of this id is known: never enqueued, rolled back, or past retention.
+    Unknown,
+    /// In the log, and some stage has not settled it.
+    Pending,
+    /// Settled by every stage.
+    Settled,
+    /// Waiting with its key in these stages.
+    Held(Vec<Stage>),
+    /// Dead letter of these stages.
+    Dead(Vec<Stage>),
+}
+
+/// A statement for drivers other than ours.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Statement {
+    /// The SQL text, with the placeholders of the database.
+    pub sql: String,
+    /// The values, in the order of the placeholders.
+    pub values: Vec<StatementValue>,
+}
+
+/// One value of a [`Statement`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum StatementValue {
+    /// A UUID (text in SQLite).
+    Uuid(uuid::Uuid),
+    /// Text, or null.
+    Text(Option<String>),
+    /// A 32-bit integer, or null.
+    Integer(Option<i32>),
+}
+
+/// One stage in numbers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StageStatus {
+    /// The relay or consumer.
+    pub stage: Stage,
+    /// Log rows above its progress (an upper bound where a filter hides rows); `None` when it reads no log.
+    pub lag: Option<u64>,
+    /// Events held, heads and those behind.
+    pub held: u64,
+    /// Keys that wait, parked ones included.
+    pub waiting_keys: u64,
+    /// Keys that wait for a request.
+    pub parked_keys: u64,
+    /// Dead letters.
+    pub dead_letters: u64,
+    /// Whether a live leader works on it.
+    pub led: bool,
+}
+
+/// How long rows are kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Retention {
+    /// Of the log, after every stage has settled it; default 7 days. On PostgreSQL set by `migrate`.
+    pub log: Duration,
+    /// Of the inbox; default 7 days.
+    pub inbox: Duration,
+    /// How long a stage that lags is waited for; default 7 days.
+    pub wait_max: Duration,
+}
+
+impl Default for Retention {
+    fn default() -> Self {
+        let week = Duration::from_secs(7 * 24 * 3600);
+        Self { log: week, inbox: week, wait_max: week }
+    }
+}
+
+/// What can be written to in a caller's open transaction: `sqlx::Transaction` of the store's database (savepoints
+/// included) and the transaction of [`Outbox::begin`](crate::Outbox::begin).
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an open transaction of this outbox's database",
+    label = "enqueue needs `&mut` of an open transaction",
+    note = "a pool or a plain connection would write the event apart from the state change; begin a transaction first, \
+            for example `let mut tx = outbox.begin().await?`"
+)]
+pub trait OpenTx<S: Store>: sealed::Sealed + Send {
+    /// The connection inside the transaction.
+    fn connection(&mut self) -> &mut S::Connection;
+
+    /// Whether its commit wakes readers by itself.
+    #[doc(hidden)]
+    fn nudges_at_commit(&self) -> bool {
+        false
+    }
+}
+
+pub(crate) mod sealed {
+    /// Keeps [`OpenTx`](super::OpenTx) ours.
+    #[allow(unnameable_types, reason = "a seal")]
+    pub trait Sealed {}
+}

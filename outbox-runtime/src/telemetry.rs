@@ -1,0 +1,22 @@
+//! The one place for names of spans, metrics and fields, and for the trace context of the caller.
+
+/// The W3C `traceparent` and `tracestate` of the caller's current span, where the feature `opentelemetry` is on and a
+/// span is active.
+#[cfg(feature = "opentelemetry")]
+pub(crate) fn current_trace_context() -> (Option<String>, Option<String>) {
+    use opentelemetry::trace::TraceContextExt;
+    let context = opentelemetry::Context::current();
+    let span = context.span().span_context().clone();
+    if !span.is_valid() {
+        return (None, None);
+    }
+    let traceparent = format!("00-{}-{}-{:02x}", span.trace_id(), span.span_id(), span.trace_flags().to_u8());
+    let tracestate = span.trace_state().header();
+    (Some(traceparent), (!tracestate.is_empty()).then_some(tracestate))
+}
+
+/// Without the feature `opentelemetry` a draft has the trace context it is given, or none.
+#[cfg(not(feature = "opentelemetry"))]
+pub(crate) fn current_trace_context() -> (Option<String>, Option<String>) {
+    (None, None)
+}

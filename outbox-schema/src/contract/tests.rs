@@ -1,3 +1,5 @@
+//! What the text of a contract promises.
+
 use super::*;
 use crate::{Event, EventSource, FieldDescriptor, OnPoison};
 use schemars::JsonSchema;

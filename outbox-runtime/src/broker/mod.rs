@@ -143,6 +143,11 @@ pub trait Subscription: Send {
         Box::pin(std::future::ready(Ok(())))
     }
 
+    /// Makes what was acked last for good; called when nothing is in flight and before the partition is handed on.
+    fn flush(&mut self) -> BoxFuture<'_, Result<(), BrokerError>> {
+        Box::pin(std::future::ready(Ok(())))
+    }
+
     /// Gives a delivery back, to come again after `delay`.
     fn nack<'a>(&'a mut self, token: &'a AckToken, delay: Duration)
     -> BoxFuture<'a, Result<(), BrokerError>>;

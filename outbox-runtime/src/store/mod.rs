@@ -3,6 +3,8 @@
 mod error;
 #[cfg(feature = "postgres")]
 pub mod postgres;
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
+mod sql;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;
 
@@ -121,6 +123,8 @@ pub trait Store: Clone + Send + Sync + 'static {
         fence: &Fence,
         max: u32,
     ) -> impl Future<Output = Result<Vec<HeldEvent>, StoreError>> + Send;
+    /// How many lanes of this stage and share wait, and how long until the first of them is due.
+    fn waiting(&self, fence: &Fence) -> impl Future<Output = Result<Waiting, StoreError>> + Send;
     /// Of these lanes, those that wait.
     fn waiting_lanes(
         &self,
@@ -200,6 +204,15 @@ pub enum Claimed {
     LaneWaits,
     /// It is older than the window, so whether it was handled is not known any more.
     OlderThanWindow,
+}
+
+/// The marks of one stage and share in short.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Waiting {
+    /// Lanes that wait, parked ones included.
+    pub lanes: u64,
+    /// The time until the first lane is due: zero when one is, `None` when none will be.
+    pub due_in: Option<Duration>,
 }
 
 /// Identifies a handler's transaction, so that one which the handler ended by itself is noticed.

@@ -1,0 +1,8 @@
+-- Holds the event of dead letter ?1 again, with its attempts at zero.
+INSERT INTO {outbox_held} (stage, lane, seq, id, topic, key, event_type, event_version, payload, source, dataschema,
+                           headers, traceparent, tracestate, twin_id, twin_version, on_poison, occurred_at,
+                           attempts, replayed, first_failed_at)
+SELECT stage, lane, seq, id, topic, key, event_type, event_version, payload, source, dataschema,
+       headers, traceparent, tracestate, twin_id, twin_version, on_poison, occurred_at, 0, 1, first_failed_at
+  FROM {outbox_dead_letter} WHERE dead_letter_id = ?1
+ON CONFLICT DO NOTHING

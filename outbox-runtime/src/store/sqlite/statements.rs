@@ -1,0 +1,79 @@
+//! Every SQL statement of this store, with the table names filled in.
+
+use crate::store::sql::{fill, quote_identifier};
+use sqlx::SqlStr;
+
+/// Makes the struct and its constructor: the field `x` is the file `sql/x.sql`.
+macro_rules! statements {
+    ($($name:ident),* $(,)?) => {
+        #[derive(Debug)]
+        pub(super) struct Statements {
+            pub(super) prefix: String,
+            $(pub(super) $name: SqlStr,)*
+        }
+
+        impl Statements {
+            pub(super) fn new(prefix: &str) -> Self {
+                Self {
+                    prefix: prefix.to_owned(),
+                    $($name: fill(include_str!(concat!("sql/", stringify!($name), ".sql")), |name| quote(prefix, name)),)*
+                }
+            }
+        }
+    };
+}
+
+statements! {
+    acquire_lease,
+    advance_lane,
+    begin_immediate,
+    count_members,
+    count_waiting,
+    create_meta,
+    delete_dead_letter,
+    delete_held,
+    delete_inbox,
+    delete_log,
+    delete_member,
+    delete_replayed,
+    delete_requests,
+    hold_dead_letter,
+    insert_event,
+    insert_held,
+    insert_inbox,
+    insert_progress,
+    insert_requests,
+    insert_waiting,
+    is_older,
+    lift_lane,
+    make_lane_due,
+    mark_replaying,
+    open_savepoint,
+    park_lane,
+    release_lease,
+    release_savepoint,
+    renew_leases,
+    select_dead_letters,
+    select_due_heads,
+    select_fence,
+    select_meta,
+    select_page,
+    select_progress,
+    select_state,
+    select_status,
+    select_waiting,
+    update_held,
+    update_progress,
+    update_waiting,
+    upsert_dead_letter,
+    upsert_member,
+    upsert_meta,
+}
+
+/// The table or index `name` as an identifier; `<name>:text` as a text, for lookups in SQLite's own tables.
+pub(super) fn quote(prefix: &str, name: &str) -> String {
+    match name.strip_suffix(":text") {
+        Some(name) => format!("'{}{name}'", prefix.replace('\'', "''")),
+        None => quote_identifier(&format!("{prefix}{name}")),
+    }
+}

@@ -1,0 +1,380 @@
+//! The trait [`Store`] for SQLite.
+
+use super::{
+    SqliteLog, SqliteStore, migrate,
+    record::Recorder,
+    row::{self, bind_event, database, envelope, get, held_event, json_array, moment, span},
+    transaction::{self, SqliteTx},
+};
+use crate::{
+    cursor::{Filter, Start},
+    dead_letter::{DeadLetter, DeadLetterFilter, Request},
+    envelope::{EventId, NewEvent},
+    held::{Change, HeldEvent, Stage},
+    lease::{Fence, LeaseName, Owner},
+    store::{
+        Claim, Claimed, EventState, HandlerToken, OpenTx, Retention, StageStatus, Statement, StatementValue,
+        Store, StoreError, Waiting, sealed::Sealed,
+    },
+};
+use sqlx::{Sqlite, SqliteConnection, Transaction, sqlite::SqliteRow};
+use std::time::Duration;
+
+/// The most rows that one step of retention deletes, so that writers wait for it a few milliseconds at most.
+const SWEEP_ROWS_MAX: i64 = 1_000;
+
+impl Store for SqliteStore {
+    type Tx = SqliteTx;
+    type Connection = SqliteConnection;
+    type Log = SqliteLog;
+
+    const NAME: &'static str = "sqlite";
+    const HANDLERS_MAX: u32 = 1;
+    const NOTIFIES: bool = false;
+    const SETTLES_IN_HANDLER: bool = true;
+
+    async fn migrate(&self) -> Result<(), StoreError> {
+        migrate::migrate(self).await
+    }
+
+    async fn check(&self) -> Result<(), StoreError> {
+        migrate::migrate(self).await
+    }
+
+    async fn begin(&self) -> Result<SqliteTx, StoreError> {
+        transaction::begin(self).await
+    }
+
+    async fn commit(&self, mut tx: SqliteTx) -> Result<(), StoreError> {
+        // Errors such as a full disk end the transaction inside SQLite; then there is no savepoint to be had and COMMIT
+        // fails too, so the commit itself is the proof.
+        sqlx::query(self.statements.open_savepoint.clone())
+            .execute(&mut *tx)
+            .await
+            .map_err(database("commit"))?;
+        tx.commit().await.map_err(database("commit"))
+    }
+
+    async fn rollback(&self, tx: SqliteTx) {
+        if let Err(error) = tx.rollback().await {
+            tracing::debug!(error = &error as &dyn std::error::Error, "a rollback failed; nothing was kept");
+        }
+    }
+
+    fn connection(tx: &mut SqliteTx) -> &mut SqliteConnection {
+        tx
+    }
+
+    async fn insert(&self, connection: &mut SqliteConnection, events: &[NewEvent]) -> Result<(), StoreError> {
+        for event in events {
+            bind_event(sqlx::query(self.statements.insert_event.clone()), event)
+                .execute(&mut *connection)
+                .await
+                .map_err(database("write an event"))?;
+        }
+        Ok(())
+    }
+
+    fn statement(&self, event: &NewEvent) -> Statement {
+        let text = |text: &str| StatementValue::Text(Some(text.to_owned()));
+        let version = |version: u32| i32::try_from(version).expect("a version is small");
+        Statement {
+            sql: self.statements.insert_event.as_str().to_owned(),
+            values: vec![
+                text(&event.id.to_string()),
+                text(&event.topic),
+                StatementValue::Text(event.key.clone()),
+                text(&event.event_type),
+                StatementValue::Integer(Some(version(event.event_version))),
+                text(&event.payload),
+                text(&event.source),
+                text(&event.dataschema),
+                text(&row::headers_text(&event.headers)),
+                StatementValue::Text(event.traceparent.clone()),
+                StatementValue::Text(event.tracestate.clone()),
+                StatementValue::Text(event.twin.map(|twin| twin.id.to_string())),
+                StatementValue::Integer(event.twin.map(|twin| version(twin.version))),
+                text(event.on_poison.as_str()),
+            ],
+        }
+    }
+
+    async fn state(&self, id: EventId) -> Result<EventState, StoreError> {
+        let rows = sqlx::query(self.statements.select_state.clone())
+            .bind(id.to_string())
+            .fetch_all(&self.pool)
+            .await
+            .map_err(database("look where an event stands"))?;
+        let (mut dead, mut held, mut state) = (Vec::new(), Vec::new(), EventState::Unknown);
+        for row in &rows {
+            match get::<String>(row, "place")?.as_str() {
+                "dead" => dead.push(Stage::from_text(get(row, "stage")?)),
+                "held" => held.push(Stage::from_text(get(row, "stage")?)),
+                "settled" => state = EventState::Settled,
+                _ => state = EventState::Pending,
+            }
+        }
+        Ok(match (dead.is_empty(), held.is_empty()) {
+            (false, _) => EventState::Dead(dead),
+            (true, false) => EventState::Held(held),
+            (true, true) => state,
+        })
+    }
+
+    async fn notify(&self) -> Result<(), StoreError> {
+        Ok(())
+    }
+
+    async fn notified(&self) {
+        std::future::pending().await
+    }
+
+    async fn acquire(
+        &self,
+        lease: &LeaseName,
+        owner: Owner,
+        ttl: Duration,
+    ) -> Result<Option<i64>, StoreError> {
+        sqlx::query_scalar(self.statements.acquire_lease.clone())
+            .bind(lease.as_str())
+            .bind(owner.0.to_string())
+            .bind(span(ttl))
+            .fetch_optional(&self.pool)
+            .await
+            .map_err(database("take a lease"))
+    }
+
+    async fn renew(
+        &self,
+        leases: &[LeaseName],
+        owner: Owner,
+        ttl: Duration,
+    ) -> Result<Vec<LeaseName>, StoreError> {
+        let names: Vec<String> = leases.iter().map(LeaseName::to_string).collect();
+        let renewed: Vec<String> = sqlx::query_scalar(self.statements.renew_leases.clone())
+            .bind(json_array(&names))
+            .bind(owner.0.to_string())
+            .bind(span(ttl))
+            .fetch_all(&self.pool)
+            .await
+            .map_err(database("renew leases"))?;
+        Ok(leases.iter().filter(|lease| renewed.iter().any(|name| name == lease.as_str())).cloned().collect())
+    }
+
+    async fn release(&self, lease: &LeaseName, owner: Owner) -> Result<(), StoreError> {
+        sqlx::query(self.statements.release_lease.clone())
+            .bind(lease.as_str())
+            .bind(owner.0.to_string())
+            .execute(&self.pool)
+            .await
+            .map_err(database("release a lease"))?;
+        Ok(())
+    }
+
+    async fn join(&self, stage: &Stage, owner: Owner, ttl: Duration) -> Result<u32, StoreError> {
+        let mut tx = self.begin().await?;
+        sqlx::query(self.statements.upsert_member.clone())
+            .bind(stage.as_str())
+            .bind(owner.0.to_string())
+            .bind(span(ttl))
+            .execute(&mut *tx)
+            .await
+            .map_err(database("join a stage"))?;
+        let members = sqlx::query_scalar(self.statements.count_members.clone())
+            .bind(stage.as_str())
+            .fetch_one(&mut *tx)
+            .await
+            .map_err(database("count the members of a stage"))?;
+        tx.commit().await.map_err(database("join a stage"))?;
+        Ok(members)
+    }
+
+    async fn leave(&self, stage: &Stage, owner: Owner) -> Result<(), StoreError> {
+        sqlx::query(self.statements.delete_member.clone())
+            .bind(stage.as_str())
+            .bind(owner.0.to_string())
+            .execute(&self.pool)
+            .await
+            .map_err(database("leave a stage"))?;
+        Ok(())
+    }
+
+    async fn open_log(&self, fence: &Fence, filter: Filter, start: Start) -> Result<SqliteLog, StoreError> {
+        SqliteLog::open(self.clone(), fence, filter, start).await
+    }
+
+    async fn apply(&self, fence: &Fence, changes: &[Change]) -> Result<(), StoreError> {
+        let mut tx = self.begin().await?;
+        self.apply_in(&mut tx, fence, changes).await?;
+        tx.commit().await.map_err(database("record a stage's changes"))
+    }
+
+    async fn apply_in(&self, tx: &mut SqliteTx, fence: &Fence, changes: &[Change]) -> Result<(), StoreError> {
+        transaction::check_fence(self, tx, fence).await?;
+        Recorder { store: self, connection: tx, fence }.apply(changes).await
+    }
+
+    async fn due_heads(&self, fence: &Fence, max: u32) -> Result<Vec<HeldEvent>, StoreError> {
+        let rows = sqlx::query(self.statements.select_due_heads.clone())
+            .bind(fence.stage.as_str())
+            .bind(&fence.share.0)
+            .bind(i64::from(max))
+            .fetch_all(&self.pool)
+            .await
+            .map_err(database("read the held events that are due"))?;
+        rows.iter().map(held_event).collect()
+    }
+
+    async fn waiting(&self, fence: &Fence) -> Result<Waiting, StoreError> {
+        let row = sqlx::query(self.statements.count_waiting.clone())
+            .bind(fence.stage.as_str())
+            .bind(&fence.share.0)
+            .fetch_one(&self.pool)
+            .await
+            .map_err(database("count the keys that wait"))?;
+        let due_in: Option<i64> = get(&row, "due_in")?;
+        Ok(Waiting {
+            lanes: get::<i64>(&row, "lanes")?.cast_unsigned(),
+            due_in: due_in.map(|millis| Duration::from_millis(u64::try_from(millis).unwrap_or(0))),
+        })
+    }
+
+    async fn waiting_lanes(&self, fence: &Fence, lanes: &[String]) -> Result<Vec<String>, StoreError> {
+        sqlx::query_scalar(self.statements.select_waiting.clone())
+            .bind(fence.stage.as_str())
+            .bind(json_array(lanes))
+            .fetch_all(&self.pool)
+            .await
+            .map_err(database("look which keys wait"))
+    }
+
+    async fn begin_handler(&self, _timeout: Duration) -> Result<SqliteTx, StoreError> {
+        // A process that stops inside keeps the file's lock: SQLite cannot take it away.
+        self.begin().await
+    }
+
+    async fn claim(
+        &self,
+        tx: &mut SqliteTx,
+        fence: &Fence,
+        claim: &Claim<'_>,
+    ) -> Result<Claimed, StoreError> {
+        transaction::claim(self, tx, fence, claim).await
+    }
+
+    async fn commit_handler(
+        &self,
+        tx: SqliteTx,
+        fence: &Fence,
+        _token: HandlerToken,
+    ) -> Result<(), StoreError> {
+        transaction::commit_handler(self, tx, fence).await
+    }
+
+    async fn dead_letters(&self, filter: &DeadLetterFilter, max: u32) -> Result<Vec<DeadLetter>, StoreError> {
+        let rows = bind_filter(sqlx::query(self.statements.select_dead_letters.clone()), filter)
+            .bind(i64::from(max))
+            .fetch_all(&self.pool)
+            .await
+            .map_err(database("read dead letters"))?;
+        rows.iter().map(dead_letter).collect()
+    }
+
+    async fn request(&self, filter: &DeadLetterFilter, request: Request) -> Result<u64, StoreError> {
+        let done = bind_filter(sqlx::query(self.statements.insert_requests.clone()), filter)
+            .bind(request.as_str())
+            .execute(&self.pool)
+            .await
+            .map_err(database("record a request"))?;
+        Ok(done.rows_affected())
+    }
+
+    async fn act_on_requests(&self, fence: &Fence, max: u32) -> Result<u32, StoreError> {
+        let mut tx = self.begin().await?;
+        transaction::check_fence(self, &mut tx, fence).await?;
+        let done = Recorder { store: self, connection: &mut tx, fence }.act_on_requests(max).await?;
+        tx.commit().await.map_err(database("act on requests"))?;
+        Ok(done)
+    }
+
+    async fn status(&self) -> Result<Vec<StageStatus>, StoreError> {
+        let rows = sqlx::query(self.statements.select_status.clone())
+            .fetch_all(&self.pool)
+            .await
+            .map_err(database("count what the stages hold"))?;
+        rows.iter().map(stage_status).collect()
+    }
+
+    async fn sweep(&self, owner: Owner, retention: &Retention) -> Result<bool, StoreError> {
+        // One writer at a time: two processes that sweep at once delete each row once all the same.
+        let _ = owner;
+        let missed: Vec<bool> = sqlx::query_scalar(self.statements.delete_log.clone())
+            .bind(span(retention.log))
+            .bind(span(retention.wait_max))
+            .bind(SWEEP_ROWS_MAX)
+            .fetch_all(&self.pool)
+            .await
+            .map_err(database("delete events past retention"))?;
+        let lost = missed.iter().filter(|missed| **missed).count();
+        if lost > 0 {
+            tracing::error!(
+                count = lost,
+                "events past retention were deleted though a stage had not settled them"
+            );
+        }
+        let inbox = sqlx::query(self.statements.delete_inbox.clone())
+            .bind(span(retention.inbox))
+            .bind(SWEEP_ROWS_MAX)
+            .execute(&self.pool)
+            .await
+            .map_err(database("delete inbox rows past the window"))?;
+        Ok(missed.len() as i64 == SWEEP_ROWS_MAX || inbox.rows_affected().cast_signed() == SWEEP_ROWS_MAX)
+    }
+}
+
+fn bind_filter<'q>(query: row::BoundQuery<'q>, filter: &DeadLetterFilter) -> row::BoundQuery<'q> {
+    let ids = (!filter.ids.is_empty()).then(|| serde_json::to_string(&filter.ids).expect("numbers are JSON"));
+    query
+        .bind(ids)
+        .bind(filter.stage.as_ref().map(|stage| stage.as_str().to_owned()))
+        .bind(filter.event_type.clone())
+        .bind(filter.key.clone())
+        .bind(filter.reason.clone())
+        .bind(filter.since.map(row::millis))
+        .bind(filter.until.map(row::millis))
+        .bind(filter.after)
+}
+
+fn dead_letter(row: &SqliteRow) -> Result<DeadLetter, StoreError> {
+    Ok(DeadLetter::from_row(
+        get(row, "dead_letter_id")?,
+        Stage::from_text(get(row, "stage")?),
+        envelope(row)?,
+        (get(row, "reason")?, get(row, "error_chain")?),
+        get(row, "attempts")?,
+        (moment(get(row, "first_failed_at")?), moment(get(row, "last_failed_at")?)),
+        get(row, "parks_key")?,
+        get(row, "replaying")?,
+    ))
+}
+
+fn stage_status(row: &SqliteRow) -> Result<StageStatus, StoreError> {
+    let count = |column| get::<i64>(row, column).map(i64::cast_unsigned);
+    Ok(StageStatus {
+        stage: Stage::from_text(get(row, "stage")?),
+        lag: if get(row, "reads_log")? { Some(count("lag")?) } else { None },
+        held: count("held")?,
+        waiting_keys: count("waiting_keys")?,
+        parked_keys: count("parked_keys")?,
+        dead_letters: count("dead_letters")?,
+        led: get(row, "led")?,
+    })
+}
+
+impl Sealed for Transaction<'_, Sqlite> {}
+
+impl OpenTx<SqliteStore> for Transaction<'_, Sqlite> {
+    fn connection(&mut self) -> &mut SqliteConnection {
+        self
+    }
+}

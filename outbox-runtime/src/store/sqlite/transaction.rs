@@ -1,0 +1,103 @@
+//! Transactions: begun with the write lock, ended with a proof.
+
+use super::{SqliteStore, row::database};
+use crate::{
+    lease::Fence,
+    store::{Claim, Claimed, HandlerToken, StoreError},
+};
+use sqlx::{Sqlite, SqliteConnection, Transaction};
+
+pub(super) type SqliteTx = Transaction<'static, Sqlite>;
+
+pub(super) async fn begin(store: &SqliteStore) -> Result<SqliteTx, StoreError> {
+    store
+        .pool
+        .begin_with(store.statements.begin_immediate.clone())
+        .await
+        .map_err(database("begin a transaction"))
+}
+
+/// Fails unless the fence holds. The caller has the write lock, so it holds until the commit.
+pub(super) async fn check_fence(
+    store: &SqliteStore,
+    connection: &mut SqliteConnection,
+    fence: &Fence,
+) -> Result<(), StoreError> {
+    let lease = fence.lease();
+    let row = sqlx::query(store.statements.select_fence.clone())
+        .bind(lease.as_str())
+        .bind(fence.owner.0.to_string())
+        .bind(fence.epoch)
+        .fetch_optional(connection)
+        .await
+        .map_err(database("check a lease"))?;
+    match row {
+        Some(_) => Ok(()),
+        None => Err(StoreError::LeaseLost { lease: lease.as_str().to_owned() }),
+    }
+}
+
+/// See [`Store::claim`](crate::store::Store::claim).
+pub(super) async fn claim(
+    store: &SqliteStore,
+    tx: &mut SqliteTx,
+    fence: &Fence,
+    claim: &Claim<'_>,
+) -> Result<Claimed, StoreError> {
+    let statements = &store.statements;
+    let envelope = claim.envelope;
+    if !claim.from_held {
+        let lane = crate::held::Lane::of(envelope);
+        let lanes = super::row::json_array(&[lane.as_str().to_owned()]);
+        let waits = sqlx::query(statements.select_waiting.clone())
+            .bind(fence.stage.as_str())
+            .bind(lanes)
+            .fetch_optional(&mut **tx)
+            .await
+            .map_err(database("look whether a key waits"))?;
+        if waits.is_some() {
+            return Ok(Claimed::LaneWaits);
+        }
+    }
+    let fresh = sqlx::query(statements.insert_inbox.clone())
+        .bind(fence.stage.as_str())
+        .bind(&envelope.source)
+        .bind(envelope.id.to_string())
+        .fetch_optional(&mut **tx)
+        .await
+        .map_err(database("enter an event in the inbox"))?;
+    if fresh.is_none() {
+        return Ok(Claimed::Duplicate);
+    }
+    if !claim.from_held && is_older(store, tx, claim).await? {
+        return Ok(Claimed::OlderThanWindow);
+    }
+    sqlx::query(statements.open_savepoint.clone())
+        .execute(&mut **tx)
+        .await
+        .map_err(database("open the handler's savepoint"))?;
+    Ok(Claimed::Fresh(HandlerToken(String::new())))
+}
+
+async fn is_older(store: &SqliteStore, tx: &mut SqliteTx, claim: &Claim<'_>) -> Result<bool, StoreError> {
+    sqlx::query_scalar(store.statements.is_older.clone())
+        .bind(super::row::millis(claim.envelope.occurred_at))
+        .bind(i64::try_from(claim.window.as_millis()).unwrap_or(i64::MAX))
+        .fetch_one(&mut **tx)
+        .await
+        .map_err(database("compare an event's age with the inbox window"))
+}
+
+/// Proves that the handler's transaction still stands and is fenced, then commits.
+pub(super) async fn commit_handler(
+    store: &SqliteStore,
+    mut tx: SqliteTx,
+    fence: &Fence,
+) -> Result<(), StoreError> {
+    // The savepoint is gone when the handler ended the transaction, or when an error that it swallowed did.
+    if sqlx::query(store.statements.release_savepoint.clone()).execute(&mut *tx).await.is_err() {
+        return Err(StoreError::EndedEarly);
+    }
+    check_fence(store, &mut tx, fence).await?;
+    tx.commit().await.map_err(database("commit a handler's transaction"))
+}

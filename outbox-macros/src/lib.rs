@@ -1,1 +1,58 @@
-//! Derives and attributes of the crate `outbox`.
+//! Derives and attributes of the crate `outbox`; use them through that crate.
+//!
+//! Every macro parses, validates and expands in this order, each in a file of its own. All mistakes of one item
+//! are reported together, and the item then still gets a stub, so that one mistake is one error. What is
+//! generated only calls functions of `outbox::__private`; behaviour is never generated.
+
+mod entry;
+mod event;
+mod fallback;
+mod mistakes;
+mod name;
+mod place;
+mod root;
+mod suggest;
+
+use proc_macro::TokenStream;
+
+/// Makes a struct an event and enters it into the catalog.
+///
+/// ```ignore
+/// /// An order was placed and is not paid yet.
+/// #[derive(Event, Serialize, Deserialize, JsonSchema)]
+/// #[event(type = "orders.placed", version = 1, topic = "orders")]
+/// pub struct OrderPlaced {
+///     /// The order, as the shop numbers it.
+///     #[event(key)]
+///     pub order_id: String,
+///     pub total_cents: u64,
+/// }
+/// ```
+///
+/// The struct has named fields and no generics, and its JSON is an object: serde's `transparent`, `from`,
+/// `try_from`, `into` and `deny_unknown_fields` are refused. Doc comments become the descriptions of the event
+/// and its fields in the catalog.
+///
+/// # On the struct
+///
+/// | key | meaning |
+/// |---|---|
+/// | `type = "orders.placed"` | the event type: segments of `[a-z0-9_-]` joined by dots, at most 200 characters |
+/// | `version = 1` | the event version, 1 or higher |
+/// | `topic = "orders"` | the topic: `[a-z0-9_-]`, at most 100 characters |
+/// | `key_with = path` | a function `fn(&Self) -> String` that makes the partition key |
+/// | `unordered` | the event has no partition key: it may be delivered in any order |
+/// | `on_poison = "park"` | what happens to an event that is refused for good or has used up its attempts: `"park"` (default with a key), `"block"`, `"skip"` (default for `unordered`) |
+/// | `emitted_by = "orders"` | the service that emits the event; by default the package that declares it |
+/// | `deprecated = "use …"` | why the event should no longer be used, for the catalog |
+/// | `crate = path` | where `outbox` is found, if not at `::outbox` |
+///
+/// `type`, `version` and `topic` are required, and exactly one of a key field, `key_with` and `unordered`.
+///
+/// # On a field
+///
+/// `#[event(key)]` makes the field the partition key. Its `Display` text is the key, so an `Option` cannot be one.
+#[proc_macro_derive(Event, attributes(event))]
+pub fn derive_event(input: TokenStream) -> TokenStream {
+    event::derive(&syn::parse_macro_input!(input)).into()
+}

@@ -1,7 +1,6 @@
 //! The trait behind `#[derive(Event)]`: what a type must say to travel as an event.
 
-use schemars::JsonSchema;
-use serde::{Serialize, de::DeserializeOwned};
+use crate::payload::{DescribedBySchema, ReadFromJson, WrittenAsJson};
 
 /// A struct that is enqueued, published and handled as one typed event.
 ///
@@ -11,7 +10,7 @@ use serde::{Serialize, de::DeserializeOwned};
     label = "this type does not implement `Event`",
     note = "derive it: `#[derive(Event, Serialize, Deserialize, JsonSchema)] #[event(type = \"…\", version = 1, topic = \"…\")]`"
 )]
-pub trait Event: Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'static {
+pub trait Event: WrittenAsJson + ReadFromJson + DescribedBySchema + Send + Sync + 'static {
     /// The event type: segments of `[a-z0-9_-]` joined by dots, at most 200 characters.
     const TYPE: &'static str;
     /// The event version, 1 or higher.

@@ -2,5 +2,6 @@
 #![allow(clippy::unwrap_used)]
 
 mod dependency_tree;
+mod macros;
 mod servers;
 mod tidy;

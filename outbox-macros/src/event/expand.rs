@@ -1,0 +1,119 @@
+//! Writes the impl of `Event` and the catalog entry.
+
+use super::valid::{Event, EventField, Key, OnPoison};
+use crate::place::{Place, generated_at};
+use proc_macro2::TokenStream;
+use quote::{ToTokens, quote, quote_spanned};
+use syn::Path;
+use syn::ext::IdentExt;
+use syn::spanned::Spanned;
+
+pub(super) fn event(event: &Event<'_>, root: &Path) -> TokenStream {
+    let private = quote!(#root::__private);
+    let ident = generated_at(event.ident);
+    let Event { event_type, version, topic, description, .. } = event;
+    let ordering = ordering(&event.key);
+    let on_poison = on_poison(event.on_poison);
+    let partition_key = partition_key(&event.key, &private);
+    let source = key_source(&event.key, &private);
+    let emitted_by =
+        event.emitted_by.map_or_else(|| quote!(::core::env!("CARGO_PKG_NAME")), ToTokens::to_token_stream);
+    let deprecated = option(event.deprecated);
+    let name = event.ident.unraw().to_string();
+    let place = Place::of(event.ident);
+    let Place { file, line } = &place;
+    let fields = event.fields.iter().map(|field| field_descriptor(field, &place, &private));
+    quote! {
+        #[automatically_derived]
+        impl #root::Event for #ident {
+            const TYPE: &'static str = #event_type;
+            const VERSION: u32 = #version;
+            const TOPIC: &'static str = #topic;
+            const ORDERING: #private::OrderingMode = #private::OrderingMode::#ordering;
+            const ON_POISON: #private::OnPoison = #private::OnPoison::#on_poison;
+
+            fn partition_key(&self) -> ::core::option::Option<#private::String> {
+                #partition_key
+            }
+        }
+
+        #private::submit! {
+            #private::EventDescriptor::of::<#ident>(#private::EventSource {
+                key: #source,
+                emitted_by: #emitted_by,
+                deprecated: #deprecated,
+                description: #description,
+                rust_path: ::core::concat!(::core::module_path!(), "::", #name),
+                file: #file,
+                line: #line,
+                fields: &[#(#fields),*],
+            })
+        }
+    }
+}
+
+fn ordering(key: &Key<'_>) -> TokenStream {
+    match key {
+        Key::Field { .. } | Key::Function(_) => quote!(Keyed),
+        Key::None => quote!(Unordered),
+    }
+}
+
+fn on_poison(policy: OnPoison) -> TokenStream {
+    match policy {
+        OnPoison::Park => quote!(Park),
+        OnPoison::Block => quote!(Block),
+        OnPoison::Skip => quote!(Skip),
+    }
+}
+
+fn partition_key(key: &Key<'_>, private: &TokenStream) -> TokenStream {
+    match key {
+        // The argument stands at the field's type: that is what to change when it has no `Display`.
+        Key::Field { field, .. } => {
+            let ident = generated_at(&field.ident);
+            let argument = quote_spanned!(generated_at(&field.ty).span()=> &self.#ident);
+            quote!(#private::key_of(#argument))
+        }
+        Key::Function(path) => {
+            let path = generated_at(path);
+            quote!(#private::key_with(self, #path))
+        }
+        Key::None => quote!(::core::option::Option::None),
+    }
+}
+
+fn key_source(key: &Key<'_>, private: &TokenStream) -> TokenStream {
+    match key {
+        Key::Field { json_name, .. } => quote!(#private::KeySource::Field(#json_name)),
+        Key::Function(path) => {
+            let path = path.to_token_stream().to_string().replace(' ', "");
+            quote!(#private::KeySource::Function(#path))
+        }
+        Key::None => quote!(#private::KeySource::None),
+    }
+}
+
+fn field_descriptor(field: &EventField<'_>, place: &Place, private: &TokenStream) -> TokenStream {
+    let EventField { reads, flatten, description, .. } = field;
+    let name = field.ident.unraw().to_string();
+    let writes = option(field.writes.as_ref());
+    let line = place.line_of(field.ident);
+    quote! {
+        #private::FieldDescriptor {
+            name: #name,
+            writes: #writes,
+            reads: &[#(#reads),*],
+            flatten: #flatten,
+            description: #description,
+            line: #line,
+        }
+    }
+}
+
+fn option(value: Option<impl ToTokens>) -> TokenStream {
+    match value {
+        Some(value) => quote!(::core::option::Option::Some(#value)),
+        None => quote!(::core::option::Option::None),
+    }
+}

@@ -1,0 +1,13 @@
+// The crate is named by its path.
+
+use outbox::Event;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+#[derive(Event, Serialize, Deserialize, JsonSchema)]
+#[event(type = "orders.placed", version = 1, topic = "orders", unordered, crate = "outbox")]
+struct OrderPlaced {
+    order_id: u64,
+}
+
+fn main() {}

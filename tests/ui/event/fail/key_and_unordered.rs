@@ -1,0 +1,14 @@
+// An event with a key is not unordered.
+
+use outbox::Event;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+#[derive(Event, Serialize, Deserialize, JsonSchema)]
+#[event(type = "orders.placed", version = 1, topic = "orders", unordered)]
+struct OrderPlaced {
+    #[event(key)]
+    order_id: u64,
+}
+
+fn main() {}

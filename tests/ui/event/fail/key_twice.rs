@@ -1,0 +1,16 @@
+// An event has one partition key.
+
+use outbox::Event;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+#[derive(Event, Serialize, Deserialize, JsonSchema)]
+#[event(type = "orders.placed", version = 1, topic = "orders")]
+struct OrderPlaced {
+    #[event(key)]
+    order_id: u64,
+    #[event(key)]
+    customer_id: u64,
+}
+
+fn main() {}

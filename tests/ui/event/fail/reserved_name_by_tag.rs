@@ -1,0 +1,14 @@
+// A reserved name is refused as the tag of the struct.
+
+use outbox::Event;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+#[derive(Event, Serialize, Deserialize, JsonSchema)]
+#[event(type = "orders.placed", version = 1, topic = "orders", unordered)]
+#[serde(tag = "eventType")]
+struct OrderPlaced {
+    order_id: u64,
+}
+
+fn main() {}

@@ -1,0 +1,13 @@
+// An event type is a text.
+
+use outbox::Event;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+#[derive(Event, Serialize, Deserialize, JsonSchema)]
+#[event(type = orders, version = 1, topic = "orders", unordered)]
+struct OrderPlaced {
+    order_id: u64,
+}
+
+fn main() {}

@@ -1,0 +1,13 @@
+// Versions start at 1.
+
+use outbox::Event;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+#[derive(Event, Serialize, Deserialize, JsonSchema)]
+#[event(type = "orders.placed", version = 0, topic = "orders", unordered)]
+struct OrderPlaced {
+    order_id: u64,
+}
+
+fn main() {}

@@ -27,6 +27,13 @@ impl BootTime {
     }
 }
 
+impl BootTime {
+    /// Nanoseconds since boot.
+    pub(crate) fn as_nanos(self) -> u64 {
+        u64::try_from(self.0.as_nanos()).expect("584 years since boot")
+    }
+}
+
 impl std::ops::Add<Duration> for BootTime {
     type Output = Self;
 

@@ -32,6 +32,12 @@ impl Stage {
         Self(format!("consumer/{name}"))
     }
 
+    /// The upkeep of a store: retention and sweeps.
+    #[must_use]
+    pub fn upkeep() -> Self {
+        Self("upkeep".to_owned())
+    }
+
     /// The stage that a store's row names.
     #[must_use]
     pub fn from_text(text: String) -> Self {

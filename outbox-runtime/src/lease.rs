@@ -18,12 +18,6 @@ impl LeaseName {
         if share.0.is_empty() { Self(stage.to_string()) } else { Self(format!("{stage}#{}", share.0)) }
     }
 
-    /// The lease on the upkeep of a store.
-    #[must_use]
-    pub fn upkeep() -> Self {
-        Self("upkeep".to_owned())
-    }
-
     /// The text in the store.
     #[must_use]
     pub fn as_str(&self) -> &str {

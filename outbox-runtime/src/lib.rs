@@ -11,15 +11,24 @@ pub mod dead_letter;
 mod enqueue;
 pub mod envelope;
 pub mod held;
+mod held_watch;
+mod leadership;
 pub mod lease;
+mod pause;
 mod payload;
+mod poison;
 mod preflight;
+pub mod relay;
 mod runner;
+mod start;
 pub mod store;
 mod telemetry;
+mod upkeep;
 #[cfg(feature = "validate")]
 mod validate;
 mod wake;
 
 pub use enqueue::{Draft, EnqueueError, IntoDraft, Outbox, OutboxBuilder, Tx, draft};
 pub use preflight::Limits;
+pub use runner::{Runner, RunnerBuilder, Settings};
+pub use start::RunError;

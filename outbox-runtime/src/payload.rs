@@ -2,7 +2,7 @@
 //! taken off again without touching the other bytes.
 
 use outbox_schema::Event;
-use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use std::{borrow::Cow, fmt, fmt::Write};
 
@@ -115,9 +115,4 @@ impl<'de> Deserialize<'de> for Members<'de> {
         }
         deserializer.deserialize_map(MembersVisitor)
     }
-}
-
-/// Whether `text` is one JSON value.
-pub(crate) fn is_json(text: &str) -> bool {
-    serde_json::from_str::<IgnoredAny>(text).is_ok()
 }

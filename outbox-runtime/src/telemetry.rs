@@ -20,3 +20,17 @@ pub(crate) fn current_trace_context() -> (Option<String>, Option<String>) {
 pub(crate) fn current_trace_context() -> (Option<String>, Option<String>) {
     (None, None)
 }
+
+/// An error and its causes, outermost first, a line each. A cause whose text the line above ends with is not repeated.
+pub(crate) fn error_chain(error: &(dyn std::error::Error + 'static)) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    let mut cause = Some(error);
+    while let Some(error) = cause {
+        let line = error.to_string();
+        if !lines.last().is_some_and(|last| last.ends_with(&line)) {
+            lines.push(line);
+        }
+        cause = error.source();
+    }
+    lines.join("\n")
+}

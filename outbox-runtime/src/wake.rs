@@ -1,6 +1,11 @@
 //! Wake-ups from producers to readers in one process. A hint only: readers poll all the same.
 
+use crate::store::Store;
+use std::time::Duration;
 use tokio::sync::watch;
+
+/// The first and the longest wait of the looks that follow a nudge whose transaction is still open.
+const SOON: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(256));
 
 /// What a producer knows when it nudges.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,5 +51,45 @@ impl WakeReceiver {
     pub(crate) async fn nudged(&mut self) -> Option<Nudge> {
         self.receiver.changed().await.ok()?;
         Some(*self.receiver.borrow_and_update())
+    }
+}
+
+/// When a reader of the log looks again: at once after a commit in this process or a notification, at growing intervals
+/// after a nudge whose transaction is still open, and by polling in any case.
+#[derive(Debug)]
+pub(crate) struct Readiness {
+    wake: WakeReceiver,
+    soon: Option<Duration>,
+}
+
+impl Readiness {
+    pub(crate) fn new(wake: WakeReceiver) -> Self {
+        Self { wake, soon: None }
+    }
+
+    /// Something was there, so nothing more is expected.
+    pub(crate) fn found(&mut self) {
+        self.soon = None;
+    }
+
+    /// Waits for a sign that there is something to read, at most `at_most`.
+    ///
+    /// # Cancel safety
+    /// If dropped, a notification of another process may be missed; polling finds what it told of.
+    pub(crate) async fn wait<S: Store>(&mut self, store: &S, at_most: Duration) {
+        let pause = self.soon.map_or(at_most, |soon| soon.min(at_most));
+        tokio::select! { biased;
+            nudge = self.wake.nudged() => match nudge {
+                Some(Nudge::Committed) => self.soon = None,
+                Some(Nudge::Soon) => self.soon = Some(SOON.0),
+                // The outbox is gone; only polling is left.
+                None => tokio::time::sleep(pause).await,
+            },
+            // The other process may have notified before its commit, too.
+            () = store.notified() => self.soon = Some(SOON.0),
+            () = tokio::time::sleep(pause) => {
+                self.soon = self.soon.map(|soon| soon * 2).filter(|soon| *soon <= SOON.1);
+            }
+        }
     }
 }

@@ -1,1 +1,193 @@
-//! The local broker: a consumer reads the log of its own store.
+//! The local broker: a consumer is a stage of its own over the log of its own store, so a slow one delays no other.
+//!
+//! Progress moves when everything below it is handled, held or dead. It is written once for many acks; what a crash
+//! repeats is absorbed by the inbox.
+
+use super::{AckToken, BrokerError, Delivery, Subscription};
+use crate::{
+    cursor::{Filter, LogCursor, Settled, Start},
+    envelope::Seq,
+    lease::Fence,
+    store::Store,
+    wake::{Readiness, WakeReceiver},
+};
+use futures_util::future::BoxFuture;
+use std::{any::Any, collections::BTreeMap, time::Duration};
+use tokio::time::Instant;
+
+/// The longest time between an ack and its record while more acks keep coming.
+const SETTLE_INTERVAL: Duration = Duration::from_millis(100);
+
+/// One consumer's deliveries from the log.
+pub(crate) struct LocalSubscription<S: Store> {
+    store: S,
+    fence: Fence,
+    log: S::Log,
+    readiness: Readiness,
+    /// Delivered rows and whether they are acked. Late ones lie below the progress and are settled one by one.
+    window: BTreeMap<Seq, Row>,
+    /// The newest row that was read.
+    read_to: Option<Seq>,
+    settled: Option<Seq>,
+    settled_at: Instant,
+    late_done: Vec<Seq>,
+    /// Written in a handler's transaction whose end is not known yet.
+    in_transaction: Option<Seq>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Row {
+    acked: bool,
+    late: bool,
+}
+
+impl<S: Store> LocalSubscription<S> {
+    pub(crate) async fn open(
+        store: S,
+        fence: Fence,
+        topics: Vec<String>,
+        start: Start,
+        wake: WakeReceiver,
+    ) -> Result<Self, BrokerError> {
+        let filter = Filter { topics, event_types: Vec::new() };
+        let log = store.open_log(&fence, filter, start).await.map_err(BrokerError::Log)?;
+        Ok(Self {
+            store,
+            fence,
+            log,
+            readiness: Readiness::new(wake),
+            window: BTreeMap::new(),
+            read_to: None,
+            settled: None,
+            settled_at: Instant::now(),
+            late_done: Vec::new(),
+            in_transaction: None,
+        })
+    }
+
+    /// Everything up to here is finished.
+    fn finished_to(&self) -> Option<Seq> {
+        let first_open = self.window.iter().find(|(_, row)| !row.acked && !row.late).map(|(seq, _)| *seq);
+        match first_open {
+            None => self.read_to,
+            Some(open) => self.window.range(..open).rev().find(|(_, row)| !row.late).map(|(seq, _)| *seq),
+        }
+    }
+
+    /// The progress that is not written yet.
+    fn unwritten(&self) -> Option<Seq> {
+        self.finished_to().filter(|through| Some(*through) > self.settled)
+    }
+
+    async fn settle(&mut self) -> Result<(), BrokerError> {
+        let through = self.unwritten();
+        if through.is_none() && self.late_done.is_empty() {
+            return Ok(());
+        }
+        let settled = Settled { through, late: std::mem::take(&mut self.late_done) };
+        self.log.settle(&self.fence, &settled, &[]).await.map_err(BrokerError::Log)?;
+        self.remember(through);
+        Ok(())
+    }
+
+    fn remember(&mut self, through: Option<Seq>) {
+        self.settled = through.or(self.settled);
+        self.settled_at = Instant::now();
+        if let Some(through) = through {
+            // The row at the progress itself goes too: nothing below it is needed to find the next one.
+            self.window.retain(|seq, row| *seq > through || (row.late && !row.acked));
+        }
+    }
+
+    /// Reads once; what matches joins the window.
+    async fn read(&mut self, max: u32) -> Result<(Vec<Delivery>, bool), BrokerError> {
+        let page = self.log.read(max).await.map_err(BrokerError::Log)?;
+        self.read_to = page.through.or(self.read_to);
+        self.late_done.extend(page.late_unmatched);
+        let mut deliveries = Vec::with_capacity(page.events.len());
+        for event in page.events {
+            self.window.insert(event.envelope.seq, Row { acked: false, late: event.late });
+            let token = AckToken(event.envelope.seq.0.cast_unsigned());
+            deliveries.push(Delivery { token, event: Ok(event.envelope) });
+        }
+        Ok((deliveries, page.full))
+    }
+}
+
+impl<S: Store> Subscription for LocalSubscription<S> {
+    fn next(&mut self, max: u32, wait: Duration) -> BoxFuture<'_, Result<Vec<Delivery>, BrokerError>> {
+        Box::pin(async move {
+            let deadline = Instant::now() + wait;
+            loop {
+                let (deliveries, full) = self.read(max).await?;
+                if !deliveries.is_empty() {
+                    self.readiness.found();
+                    return Ok(deliveries);
+                }
+                // Writing is the caller's part, by `flush`: it must not be dropped half-way, and this may be.
+                if self.unwritten().is_some() || !self.late_done.is_empty() {
+                    return Ok(Vec::new());
+                }
+                if full {
+                    continue;
+                }
+                let left = deadline.saturating_duration_since(Instant::now());
+                if left.is_zero() {
+                    return Ok(Vec::new());
+                }
+                self.readiness.wait(&self.store, left).await;
+            }
+        })
+    }
+
+    fn ack<'a>(&'a mut self, tokens: &'a [AckToken]) -> BoxFuture<'a, Result<(), BrokerError>> {
+        Box::pin(async move {
+            for token in tokens {
+                let seq = Seq(token.0.cast_signed());
+                if let Some(row) = self.window.get_mut(&seq) {
+                    row.acked = true;
+                    if row.late {
+                        self.late_done.push(seq);
+                        self.window.remove(&seq);
+                    }
+                }
+            }
+            if let Some(through) = self.in_transaction.take() {
+                self.remember(Some(through));
+            }
+            if self.settled_at.elapsed() >= SETTLE_INTERVAL { self.settle().await } else { Ok(()) }
+        })
+    }
+
+    fn acks_in_transaction(&self) -> bool {
+        S::SETTLES_IN_HANDLER
+    }
+
+    fn ack_in<'a>(
+        &'a mut self,
+        tx: &'a mut (dyn Any + Send),
+        token: &'a AckToken,
+    ) -> BoxFuture<'a, Result<(), BrokerError>> {
+        Box::pin(async move {
+            let tx = tx.downcast_mut::<S::Tx>().expect("the handler's transaction is the store's");
+            let through = Seq(token.0.cast_signed());
+            let settled = Settled { through: Some(through), late: Vec::new() };
+            self.log.settle_in(tx, &self.fence, &settled).await.map_err(BrokerError::Log)?;
+            self.in_transaction = Some(through);
+            Ok(())
+        })
+    }
+
+    fn flush(&mut self) -> BoxFuture<'_, Result<(), BrokerError>> {
+        Box::pin(self.settle())
+    }
+
+    fn nack<'a>(
+        &'a mut self,
+        _token: &'a AckToken,
+        _delay: Duration,
+    ) -> BoxFuture<'a, Result<(), BrokerError>> {
+        // The row stays unsettled and is read again by the next subscription.
+        Box::pin(std::future::ready(Ok(())))
+    }
+}

@@ -1,0 +1,60 @@
+//! Decides what a consumer does with an event, by the type and version alone.
+
+use crate::{
+    broker::Malformed,
+    envelope::Envelope,
+    payload::{self, Opened},
+};
+use outbox_schema::ConsumedEvent;
+
+/// What is to be done with a delivery.
+#[derive(Debug)]
+pub(super) enum Route<'a> {
+    /// The handler takes it.
+    Handle(Opened<'a>),
+    /// A type that this consumer does not take, or the other half of a cutover pair: done without running.
+    Ignore,
+    /// A version above those it takes: hold it until a process that knows it runs.
+    Newer(String),
+    /// It can never be handled: a dead letter.
+    Refuse { reason: &'static str, problem: String },
+}
+
+/// Routes one delivery of a consumer that takes `events`.
+pub(super) fn route<'a>(event: Result<&'a Envelope, &'a Malformed>, events: &[ConsumedEvent]) -> Route<'a> {
+    let envelope = match event {
+        Ok(envelope) => envelope,
+        Err(malformed) => return Route::Refuse { reason: "undecodable", problem: malformed.problem.clone() },
+    };
+    let opened = match payload::open(&envelope.payload) {
+        Ok(opened) => opened,
+        Err(error) => {
+            let problem = format!("the payload is no JSON object: {error}");
+            return Route::Refuse { reason: "undecodable", problem };
+        }
+    };
+    // The payload's own word counts: it is the same on every broker.
+    let event_type = opened.event_type.as_deref().unwrap_or(&envelope.event_type);
+    let event_version = opened.event_version.unwrap_or(envelope.event_version);
+    let mut versions =
+        events.iter().filter(|event| event.event_type == event_type).map(|event| event.event_version);
+    if versions.clone().any(|version| version == event_version) {
+        return Route::Handle(opened);
+    }
+    let Some(newest) = versions.clone().max() else { return Route::Ignore };
+    if envelope.twin.is_some_and(|twin| versions.any(|version| version == twin.version)) {
+        return Route::Ignore;
+    }
+    if event_version > newest {
+        return Route::Newer(format!(
+            "this process takes `{event_type}` up to version {newest}, and the event is of version {event_version}; \
+             it waits for a process that knows that version"
+        ));
+    }
+    Route::Refuse {
+        reason: "version-not-taken",
+        problem: format!(
+            "no handler of this consumer takes version {event_version} of `{event_type}`; add one"
+        ),
+    }
+}

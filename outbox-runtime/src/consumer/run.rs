@@ -1,0 +1,275 @@
+//! Works one share of a consumer: fills memory from the subscription, runs steps, acks, and waits.
+
+use super::{
+    lanes::{Lanes, Work},
+    step::{Consumer, Handled, StepError},
+};
+use crate::{
+    broker::{AckToken, Broker, BrokerError, Subscription, SubscriptionConfig},
+    cursor::Start,
+    held::Lane,
+    held_watch::HeldWatch,
+    leadership::Grant,
+    pause::Pauses,
+    store::{Store, StoreError},
+};
+use futures_util::stream::{FuturesUnordered, StreamExt};
+use std::{sync::Arc, time::Duration};
+
+/// The longest wait for a delivery before the loop looks around again.
+const WAIT_MAX: Duration = Duration::from_secs(5);
+
+/// Where deliveries come from.
+#[derive(Clone)]
+pub(crate) enum Source {
+    /// The log of the consumer's own store.
+    #[cfg(feature = "local")]
+    Log { start: Start },
+    /// A broker.
+    Broker { broker: Arc<dyn Broker>, topic: String, partition: String },
+}
+
+/// One share of a consumer, with everything its work needs.
+pub(crate) struct ConsumerWorker<S: Store> {
+    pub(crate) consumer: Consumer<S>,
+    pub(crate) source: Source,
+    /// The most deliveries in memory.
+    pub(crate) in_flight_max: u32,
+    /// The time between two looks at requests.
+    pub(crate) poll: Duration,
+}
+
+/// Works until the grant ends. Errors that may pass are waited out.
+///
+/// # Errors
+/// What a person must mend.
+pub(crate) async fn run<S: Store>(worker: &ConsumerWorker<S>, grant: &Grant) -> Result<(), StepError> {
+    let mut pauses = Pauses::default();
+    loop {
+        let error = match worker.session(grant, &mut pauses).await {
+            Ok(()) => return Ok(()),
+            Err(error) => error,
+        };
+        if error.is_lease_lost() {
+            return Ok(());
+        }
+        if !error.is_transient() {
+            return Err(error);
+        }
+        let consumer = worker.consumer.handler.entry.name;
+        pauses.warn_once(|| {
+            tracing::warn!(
+                messaging.consumer.group.name = consumer,
+                error = &error as &dyn std::error::Error,
+                "a consumer's work was interrupted and is taken up again"
+            );
+        });
+        grant.moved();
+        tokio::select! { biased;
+            () = grant.hand_over.cancelled() => return Ok(()),
+            () = tokio::time::sleep(pauses.next()) => {}
+        }
+    }
+}
+
+impl<S: Store> ConsumerWorker<S> {
+    /// Works with one subscription until the grant ends or something fails.
+    async fn session(&self, grant: &Grant, pauses: &mut Pauses) -> Result<(), StepError> {
+        let mut subscription = self.subscribe().await?;
+        let concurrency = self.consumer.handler.concurrency.min(S::HANDLERS_MAX) as usize;
+        let mut session = Session {
+            worker: self,
+            grant,
+            pauses,
+            lanes: Lanes::default(),
+            watch: HeldWatch::new(self.poll),
+        };
+        if subscription.acks_in_transaction() {
+            session.one_by_one(&mut *subscription).await
+        } else {
+            session.in_parallel(&mut *subscription, concurrency).await
+        }
+    }
+
+    async fn subscribe(&self) -> Result<Box<dyn Subscription>, BrokerError> {
+        match &self.source {
+            #[cfg(feature = "local")]
+            Source::Log { start } => {
+                let outbox = &self.consumer.outbox;
+                let topics = self.consumer.handler.topics().into_iter().map(str::to_owned).collect();
+                let subscription = crate::broker::local::LocalSubscription::open(
+                    outbox.store().clone(),
+                    self.consumer.fence.clone(),
+                    topics,
+                    *start,
+                    outbox.wake().subscribe(),
+                );
+                Ok(Box::new(subscription.await?))
+            }
+            Source::Broker { broker, topic, partition } => {
+                let config = SubscriptionConfig {
+                    consumer: self.consumer.handler.entry.name.to_owned(),
+                    topic: topic.clone(),
+                    partition: partition.clone(),
+                    // Longer than a handler may take, so that no second copy starts beside the first.
+                    ack_wait: self.consumer.handler.timeout * 2 + Duration::from_secs(30),
+                    in_flight_max: self.in_flight_max,
+                };
+                broker.subscribe(&config).await
+            }
+        }
+    }
+}
+
+struct Session<'a, S: Store> {
+    worker: &'a ConsumerWorker<S>,
+    grant: &'a Grant,
+    pauses: &'a mut Pauses,
+    lanes: Lanes,
+    watch: HeldWatch,
+}
+
+/// A step that ended: its lane, how, and what to ack.
+struct Ended {
+    lane: Lane,
+    result: Result<Handled, StepError>,
+    token: Option<AckToken>,
+}
+
+impl<S: Store> Session<'_, S> {
+    /// Steps of different lanes side by side; acks follow their commits.
+    async fn in_parallel(
+        &mut self,
+        subscription: &mut dyn Subscription,
+        concurrency: usize,
+    ) -> Result<(), StepError> {
+        let worker = self.worker;
+        let mut running = FuturesUnordered::new();
+        loop {
+            self.grant.moved();
+            let stopping = self.grant.hand_over.is_cancelled();
+            if stopping && running.is_empty() {
+                return Ok(subscription.flush().await?);
+            }
+            self.look_at_held().await?;
+            while !stopping && running.len() < concurrency {
+                let Some((lane, work)) = self.lanes.pop() else { break };
+                running.push(async move {
+                    let result = worker.consumer.handle(&work, None).await;
+                    Ended { lane, result, token: token_of(&work) }
+                });
+            }
+            let room = self.room();
+            let pause = self.watch.pause().min(WAIT_MAX);
+            tokio::select! { biased;
+                Some(ended) = running.next(), if !running.is_empty() => {
+                    let token = self.end(ended)?;
+                    // Others that ended meanwhile go into the same ack.
+                    let mut tokens: Vec<AckToken> = token.into_iter().collect();
+                    while let Some(Some(ended)) = futures_util::FutureExt::now_or_never(running.next()) {
+                        tokens.extend(self.end(ended)?);
+                    }
+                    subscription.ack(&tokens).await?;
+                }
+                () = self.grant.hand_over.cancelled(), if !stopping => {}
+                deliveries = subscription.next(room, pause), if !stopping && room > 0 => {
+                    let deliveries = deliveries?;
+                    if deliveries.is_empty() {
+                        subscription.flush().await?;
+                    }
+                    deliveries.into_iter().for_each(|delivery| self.lanes.push(delivery));
+                }
+                () = tokio::time::sleep(pause) => {}
+            }
+        }
+    }
+
+    /// One step at a time, in the order of the log, its ack inside its transaction.
+    async fn one_by_one(&mut self, subscription: &mut (dyn Subscription + 'static)) -> Result<(), StepError> {
+        loop {
+            self.grant.moved();
+            if self.grant.hand_over.is_cancelled() {
+                return Ok(subscription.flush().await?);
+            }
+            self.look_at_held().await?;
+            if let Some((lane, work)) = self.lanes.pop() {
+                let token = token_of(&work);
+                let result = match token {
+                    Some(token) => {
+                        self.worker.consumer.handle(&work, Some((&mut *subscription, token))).await
+                    }
+                    None => self.worker.consumer.handle(&work, None).await,
+                };
+                let token = self.end(Ended { lane, result, token })?;
+                subscription.ack(token.as_slice()).await?;
+                continue;
+            }
+            let pause = self.watch.pause().min(WAIT_MAX);
+            tokio::select! { biased;
+                () = self.grant.hand_over.cancelled() => {}
+                deliveries = subscription.next(self.worker.in_flight_max, pause) => {
+                    let deliveries = deliveries?;
+                    if deliveries.is_empty() {
+                        subscription.flush().await?;
+                    }
+                    deliveries.into_iter().for_each(|delivery| self.lanes.push(delivery));
+                }
+            }
+        }
+    }
+
+    /// Takes up requests and due heads, when it is time.
+    async fn look_at_held(&mut self) -> Result<(), StepError> {
+        let consumer = &self.worker.consumer;
+        let heads =
+            self.watch.look(consumer.outbox.store(), &consumer.fence, self.worker.in_flight_max).await?;
+        heads.into_iter().for_each(|head| self.lanes.push_head(head));
+        Ok(())
+    }
+
+    fn end(&mut self, ended: Ended) -> Result<Option<AckToken>, StepError> {
+        let Ended { lane, result, token } = ended;
+        let handled = result?;
+        self.pauses.reset();
+        if matches!(handled, Handled::Held | Handled::Dead) || token.is_none() {
+            self.watch.changed();
+        }
+        self.lanes.finished(lane);
+        Ok(token)
+    }
+
+    /// How many deliveries may come in: none until half of the memory is free.
+    fn room(&self) -> u32 {
+        let max = self.worker.in_flight_max;
+        let taken = u32::try_from(self.lanes.len()).unwrap_or(u32::MAX);
+        let room = max.saturating_sub(taken);
+        if room * 2 >= max { room } else { 0 }
+    }
+}
+
+fn token_of(work: &Work) -> Option<AckToken> {
+    match work {
+        Work::Delivered(delivery) => Some(delivery.token),
+        Work::Held(_) => None,
+    }
+}
+
+impl StepError {
+    fn store(&self) -> Option<&StoreError> {
+        match self {
+            Self::Store(error) | Self::Broker(BrokerError::Log(error)) => Some(error),
+            Self::Broker(_) => None,
+        }
+    }
+
+    pub(crate) fn is_lease_lost(&self) -> bool {
+        matches!(self.store(), Some(StoreError::LeaseLost { .. }))
+    }
+
+    pub(crate) fn is_transient(&self) -> bool {
+        match self {
+            Self::Store(error) => error.is_transient(),
+            Self::Broker(error) => error.is_transient(),
+        }
+    }
+}

@@ -1,0 +1,273 @@
+//! Handles one event to its end: claimed, handled and committed in one transaction, or held, or set aside.
+//!
+//! ```text
+//!  route ─▶ claim ─┬─ duplicate ──────────────────────────────────────▶ done
+//!                  ├─ its key waits ─▶ held behind ──────────────────▶ done
+//!                  └─ fresh ─▶ handler ─┬─ ok ─▶ proven commit ───────▶ done
+//!                                       └─ failed ─▶ held or set aside ─▶ done
+//! ```
+//! Whatever the end, the delivery can be acked: the event is handled, held or set aside by a committed write. An error of
+//! the store is no end: nothing was written, and the same work is tried again.
+
+use super::{
+    Context, HandlerEntry, HandlerError, Invocation, States,
+    decode::{Route, route},
+    lanes::Work,
+};
+use crate::{
+    broker::{AckToken, BrokerError, Subscription},
+    enqueue::Outbox,
+    envelope::Envelope,
+    held::{Change, Failure, HeldId},
+    lease::Fence,
+    poison,
+    store::{Claim, Claimed, HandlerToken, Store, StoreError},
+    telemetry,
+    wake::Nudge,
+};
+use futures_util::FutureExt;
+use std::{any::Any, panic::AssertUnwindSafe, sync::Arc, time::Duration};
+
+/// How the work ended. Every end is recorded, so the delivery can be acked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Handled {
+    /// The handler's writes are committed.
+    Committed,
+    /// It was handled before.
+    Duplicate,
+    /// It waits with its key.
+    Held,
+    /// It is a dead letter.
+    Dead,
+    /// This consumer does not take it.
+    Ignored,
+}
+
+/// What one consumer's steps share.
+pub(crate) struct Consumer<S: Store> {
+    pub(crate) outbox: Outbox<S>,
+    pub(crate) handler: &'static HandlerEntry,
+    pub(crate) states: States,
+    pub(crate) inbox_window: Duration,
+    pub(crate) fence: Fence,
+}
+
+/// Why a step has no end.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum StepError {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error(transparent)]
+    Broker(#[from] BrokerError),
+}
+
+/// Where the ack goes when it is part of the handler's transaction.
+pub(crate) type AckInTransaction<'a> = Option<(&'a mut (dyn Subscription + 'static), AckToken)>;
+
+impl<S: Store> Consumer<S> {
+    /// Handles one piece of work.
+    ///
+    /// # Cancel safety
+    /// If dropped, the transaction rolls back; the work comes again.
+    pub(super) async fn handle(&self, work: &Work, ack: AckInTransaction<'_>) -> Result<Handled, StepError> {
+        let (event, attempts_before) = match work {
+            Work::Delivered(delivery) => (delivery.event.as_ref(), None),
+            Work::Held(held) => (Ok(&held.envelope), Some(held.attempts)),
+        };
+        let envelope = event.unwrap_or_else(|malformed| &malformed.envelope);
+        let case = Case { consumer: self, envelope, attempts_before };
+        let body = match route(event, &self.handler.events()) {
+            Route::Handle(opened) => opened.body,
+            Route::Ignore => return case.ignored().await,
+            Route::Newer(problem) => return case.not_yet(problem).await,
+            Route::Refuse { reason, problem } => {
+                return case.failed(Failure { reason, error_chain: problem }, true).await;
+            }
+        };
+        case.run(&body, ack).await
+    }
+}
+
+/// One event and how often it was tried; `None`: it comes from the broker or the log.
+struct Case<'a, S: Store> {
+    consumer: &'a Consumer<S>,
+    envelope: &'a Envelope,
+    attempts_before: Option<u32>,
+}
+
+impl<S: Store> Case<'_, S> {
+    fn store(&self) -> &S {
+        self.consumer.outbox.store()
+    }
+
+    async fn run(&self, body: &str, ack: AckInTransaction<'_>) -> Result<Handled, StepError> {
+        let handler = self.consumer.handler;
+        let mut tx = self.store().begin_handler(handler.timeout).await?;
+        let claim = Claim {
+            envelope: self.envelope,
+            from_held: self.attempts_before.is_some(),
+            window: self.consumer.inbox_window,
+        };
+        let token = match self.store().claim(&mut tx, &self.consumer.fence, &claim).await? {
+            Claimed::Fresh(token) => token,
+            Claimed::Duplicate => {
+                self.store().rollback(tx).await;
+                return self.done_without_running(Handled::Duplicate).await;
+            }
+            Claimed::LaneWaits => {
+                self.store().rollback(tx).await;
+                self.apply(Change::Behind { envelope: self.envelope.clone() }).await?;
+                return Ok(Handled::Held);
+            }
+            Claimed::OlderThanWindow => {
+                self.store().rollback(tx).await;
+                let error_chain =
+                    "the event is older than the inbox window, so whether it was handled is not known; \
+                                   replay it to handle it, or discard it"
+                        .to_owned();
+                return self.failed(Failure { reason: "older-than-dedup-window", error_chain }, true).await;
+            }
+        };
+        match self.call(&mut tx, body).await {
+            Ok(()) => self.commit(tx, token, ack).await,
+            Err((failure, permanent)) => {
+                self.store().rollback(tx).await;
+                self.failed(failure, permanent).await
+            }
+        }
+    }
+
+    /// Runs the handler, with its time limit; a panic is a failure like any other.
+    async fn call(&self, tx: &mut S::Tx, body: &str) -> Result<(), (Failure, bool)> {
+        let handler = self.consumer.handler;
+        let attempt = self.attempts_before.unwrap_or(0) + 1;
+        let context =
+            Context::new(handler.entry.name, attempt, Arc::new(self.envelope.clone()), &self.consumer.outbox);
+        let invocation = Invocation {
+            envelope: self.envelope,
+            body,
+            context: &context,
+            tx: tx as &mut (dyn Any + Send),
+            states: &self.consumer.states,
+        };
+        let call = AssertUnwindSafe((handler.call)(invocation)).catch_unwind();
+        let failure = |reason, error_chain| Failure { reason, error_chain };
+        match tokio::time::timeout(handler.timeout, call).await {
+            Ok(Ok(Ok(()))) => Ok(()),
+            Ok(Ok(Err(error))) => {
+                let permanent = error.is_permanent();
+                Err(match error {
+                    HandlerError::Undecodable(problem) => (failure("undecodable", problem), true),
+                    HandlerError::Failed(error) => {
+                        (failure("handler-error", telemetry::error_chain(&*error)), permanent)
+                    }
+                })
+            }
+            Ok(Err(panic)) => Err((failure("handler-panic", panic_text(&*panic)), false)),
+            Err(_elapsed) => {
+                let text = format!("the handler took longer than its limit of {:?}", handler.timeout);
+                Err((failure("handler-timeout", text), false))
+            }
+        }
+    }
+
+    async fn commit(
+        &self,
+        mut tx: S::Tx,
+        token: HandlerToken,
+        ack: AckInTransaction<'_>,
+    ) -> Result<Handled, StepError> {
+        let committed = self.write_and_commit(&mut tx, ack).await;
+        let committed = match committed {
+            Ok(()) => {
+                self.store().commit_handler(tx, &self.consumer.fence, token).await.map_err(StepError::from)
+            }
+            Err(error) => {
+                self.store().rollback(tx).await;
+                Err(error)
+            }
+        };
+        match committed {
+            Ok(()) => {
+                // The handler may have written follow-up events.
+                self.consumer.outbox.wake().nudge(Nudge::Committed);
+                Ok(Handled::Committed)
+            }
+            // The commit was refused because of what the handler did: its attempt failed.
+            Err(StepError::Store(error @ (StoreError::Aborted { .. } | StoreError::EndedEarly))) => {
+                let failure = Failure {
+                    reason: "handler-broke-transaction",
+                    error_chain: telemetry::error_chain(&error),
+                };
+                self.failed(failure, false).await
+            }
+            Err(StepError::Store(error @ StoreError::Database { transient: false, .. })) => {
+                // A constraint that is checked at the commit.
+                let failure =
+                    Failure { reason: "commit-refused", error_chain: telemetry::error_chain(&error) };
+                self.failed(failure, false).await
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The framework's own writes of a handler's transaction, behind those of the handler.
+    async fn write_and_commit(&self, tx: &mut S::Tx, ack: AckInTransaction<'_>) -> Result<(), StepError> {
+        if self.attempts_before.is_some() {
+            let done = Change::Done { held: HeldId::of(self.envelope) };
+            self.store().apply_in(tx, &self.consumer.fence, &[done]).await?;
+        }
+        if let Some((subscription, token)) = ack {
+            subscription.ack_in(tx, &token).await?;
+        }
+        Ok(())
+    }
+
+    async fn ignored(&self) -> Result<Handled, StepError> {
+        self.done_without_running(Handled::Ignored).await
+    }
+
+    /// Ends an event that needs no run; a held one leaves its lane.
+    async fn done_without_running(&self, handled: Handled) -> Result<Handled, StepError> {
+        if self.attempts_before.is_some() {
+            self.apply(Change::Done { held: HeldId::of(self.envelope) }).await?;
+        }
+        Ok(handled)
+    }
+
+    /// Holds an event that a later build of this program will know. No attempt is charged.
+    async fn not_yet(&self, problem: String) -> Result<Handled, StepError> {
+        let failure = Failure { reason: "newer-version", error_chain: problem };
+        let retry_in = self.consumer.handler.retry.max.min(poison::NOT_YET_MAX);
+        let change = match self.attempts_before {
+            None => Change::Hold { envelope: self.envelope.clone(), attempts: 0, retry_in, failure },
+            Some(attempts) => Change::Retry { held: HeldId::of(self.envelope), attempts, retry_in, failure },
+        };
+        self.apply(change).await?;
+        Ok(Handled::Held)
+    }
+
+    /// Charges the attempt: the event is held for another one, or the poison policy decides.
+    async fn failed(&self, failure: Failure, for_good: bool) -> Result<Handled, StepError> {
+        let attempt = poison::Attempt {
+            envelope: self.envelope,
+            attempts_before: self.attempts_before,
+            failure,
+            for_good,
+            retry: &self.consumer.handler.retry,
+        };
+        let (change, dead) = attempt.judge();
+        self.apply(change).await?;
+        Ok(if dead { Handled::Dead } else { Handled::Held })
+    }
+
+    async fn apply(&self, change: Change) -> Result<(), StepError> {
+        Ok(self.store().apply(&self.consumer.fence, std::slice::from_ref(&change)).await?)
+    }
+}
+
+fn panic_text(panic: &(dyn Any + Send)) -> String {
+    let text =
+        panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    format!("the handler panicked: {}", text.unwrap_or("(no text)"))
+}

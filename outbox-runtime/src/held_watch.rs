@@ -1,0 +1,82 @@
+//! When a stage has to look for held events that are due, so that the path without failures asks nothing.
+//!
+//! The leader is the only one that changes marks, so what it remembers is right until it writes one.
+
+use crate::{
+    held::HeldEvent,
+    lease::Fence,
+    store::{Store, StoreError, Waiting},
+};
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// The most requests acted on in one write.
+const REQUESTS_MAX: u32 = 100;
+
+/// One stage's memory of its marks.
+#[derive(Debug)]
+pub(crate) struct HeldWatch {
+    waiting: Waiting,
+    /// Whether marks were written since `waiting` was read.
+    stale: bool,
+    look_at: Instant,
+    request_at: Instant,
+    poll: Duration,
+}
+
+impl HeldWatch {
+    /// Knows nothing yet, so the first look asks for marks and requests of the leader before. `poll` is the time between
+    /// two looks at requests.
+    pub(crate) fn new(poll: Duration) -> Self {
+        let now = Instant::now();
+        Self { waiting: Waiting::default(), stale: true, look_at: now, request_at: now, poll }
+    }
+
+    /// Marks were written, or a due head was worked: what is due when must be asked again.
+    pub(crate) fn changed(&mut self) {
+        self.stale = true;
+    }
+
+    /// Lanes that wait, as of the last look.
+    pub(crate) fn lanes(&self) -> u64 {
+        self.waiting.lanes
+    }
+
+    /// The time until the next look at marks or requests.
+    pub(crate) fn pause(&self) -> Duration {
+        if self.stale {
+            return Duration::ZERO;
+        }
+        let next =
+            if self.waiting.due_in.is_some() { self.look_at.min(self.request_at) } else { self.request_at };
+        next.saturating_duration_since(Instant::now())
+    }
+
+    /// Acts on requests if it is time, and gives the heads that are due, at most `max`. A head that is in work is given
+    /// again: its mark stays due until its step ends.
+    ///
+    /// # Cancel safety
+    /// If dropped, the next look repeats it.
+    pub(crate) async fn look<S: Store>(
+        &mut self,
+        store: &S,
+        fence: &Fence,
+        max: u32,
+    ) -> Result<Vec<HeldEvent>, StoreError> {
+        if Instant::now() >= self.request_at {
+            let done = store.act_on_requests(fence, REQUESTS_MAX).await?;
+            self.stale |= done > 0;
+            self.request_at = Instant::now() + if done == REQUESTS_MAX { Duration::ZERO } else { self.poll };
+        }
+        if self.stale {
+            self.waiting = store.waiting(fence).await?;
+            self.look_at = Instant::now() + self.waiting.due_in.unwrap_or(self.poll);
+            self.stale = false;
+        }
+        if self.waiting.due_in.is_none() || Instant::now() < self.look_at {
+            return Ok(Vec::new());
+        }
+        self.look_at = Instant::now() + self.poll;
+        store.due_heads(fence, max).await
+    }
+}

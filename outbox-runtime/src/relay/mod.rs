@@ -1,0 +1,47 @@
+//! The relay: moves committed events from the log to a broker, in key order, at least once.
+
+mod run;
+mod step;
+
+pub(crate) use run::{RelayWorker, run};
+
+use crate::{backoff::RetryPolicy, cursor::Filter};
+use std::time::Duration;
+
+/// How a relay works.
+#[derive(Debug, Clone)]
+pub struct RelayConfig {
+    /// The relay's name; its progress is kept under it. Default `default`.
+    pub name: String,
+    /// Which events it publishes; default all.
+    pub filter: Filter,
+    /// The most events read and published before progress is written; default 1,000.
+    pub page_max: u32,
+    /// How long the broker may take to confirm a batch; default 10 s.
+    pub publish_timeout: Duration,
+    /// How often an event is tried that the broker does not confirm while it confirms others.
+    pub retry: RetryPolicy,
+    /// The most keys that may wait; at the limit the relay reads no further until one is free. Default 100,000.
+    pub waiting_keys_max: u64,
+}
+
+impl Default for RelayConfig {
+    fn default() -> Self {
+        Self {
+            name: "default".to_owned(),
+            filter: Filter::default(),
+            page_max: 1_000,
+            publish_timeout: Duration::from_secs(10),
+            retry: RetryPolicy::default(),
+            waiting_keys_max: 100_000,
+        }
+    }
+}
+
+impl RelayConfig {
+    /// The defaults under another name.
+    #[must_use]
+    pub fn named(name: impl Into<String>) -> Self {
+        Self { name: name.into(), ..Self::default() }
+    }
+}

@@ -1,0 +1,106 @@
+//! Runs steps until the grant ends, and waits between them.
+
+use super::{
+    RelayConfig,
+    step::{RelayError, Relayed, Step},
+};
+use crate::{
+    broker::Broker, cursor::Start, enqueue::Outbox, held_watch::HeldWatch, leadership::Grant, pause::Pauses,
+    store::Store, wake::Readiness,
+};
+use std::{sync::Arc, time::Duration};
+
+/// One relay, with everything its work needs.
+pub(crate) struct RelayWorker<S: Store> {
+    pub(crate) outbox: Outbox<S>,
+    pub(crate) broker: Arc<dyn Broker>,
+    pub(crate) config: RelayConfig,
+    pub(crate) start: Start,
+    pub(crate) poll: Duration,
+}
+
+/// Works until the grant ends. Errors that may pass are waited out.
+///
+/// # Errors
+/// What a person must mend.
+pub(crate) async fn run<S: Store>(worker: &RelayWorker<S>, grant: &Grant) -> Result<(), RelayError> {
+    let mut pauses = Pauses::default();
+    loop {
+        let Err(error) = worker.session(grant, &mut pauses).await else { return Ok(()) };
+        if error.is_lease_lost() {
+            return Ok(());
+        }
+        worker.wait_out(error, grant, &mut pauses).await?;
+        if grant.hand_over.is_cancelled() {
+            return Ok(());
+        }
+    }
+}
+
+impl<S: Store> RelayWorker<S> {
+    /// Opens the log and works until the grant ends or the store fails. After an error of the broker the same page is
+    /// taken up again, with what was confirmed of it.
+    async fn session(&self, grant: &Grant, pauses: &mut Pauses) -> Result<(), RelayError> {
+        let store = self.outbox.store();
+        let mut readiness = Readiness::new(self.outbox.wake().subscribe());
+        let log = store.open_log(&grant.fence, self.config.filter.clone(), self.start).await?;
+        let mut step = Step {
+            store,
+            broker: &*self.broker,
+            config: &self.config,
+            grant,
+            log,
+            watch: HeldWatch::new(self.poll),
+            page: None,
+        };
+        while !grant.hand_over.is_cancelled() {
+            match step.relay_once().await {
+                Ok(relayed) => {
+                    pauses.reset();
+                    if relayed != Relayed::Idle {
+                        readiness.found();
+                    }
+                    if relayed == (Relayed::Page { full: true }) {
+                        continue;
+                    }
+                }
+                Err(error @ RelayError::Broker(_)) => {
+                    self.wait_out(error, grant, pauses).await?;
+                    continue;
+                }
+                Err(error) => return Err(error),
+            }
+            let at_most = step.watch.pause().min(self.poll);
+            tokio::select! { biased;
+                () = grant.hand_over.cancelled() => {}
+                () = readiness.wait(store, at_most) => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits after an error that may pass; gives back one that a person must mend.
+    async fn wait_out(
+        &self,
+        error: RelayError,
+        grant: &Grant,
+        pauses: &mut Pauses,
+    ) -> Result<(), RelayError> {
+        if !error.is_transient() {
+            return Err(error);
+        }
+        pauses.warn_once(|| {
+            tracing::warn!(
+                relay = self.config.name,
+                error = &error as &dyn std::error::Error,
+                "a relay's work was interrupted and is taken up again"
+            );
+        });
+        grant.moved();
+        tokio::select! { biased;
+            () = grant.hand_over.cancelled() => {}
+            () = tokio::time::sleep(pauses.next()) => {}
+        }
+        Ok(())
+    }
+}

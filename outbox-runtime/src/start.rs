@@ -1,0 +1,119 @@
+//! What a runner refuses to start with, each with the place to change.
+
+use crate::{
+    broker::BrokerError,
+    consumer::{HandlerEntry, States},
+    store::{Store, StoreError},
+};
+use outbox_schema::{Catalog, CatalogError, ConsumerEntry};
+use std::{any::TypeId, collections::BTreeSet};
+
+/// Why a runner did not start, or had to stop. Nothing is left running.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RunError {
+    /// The catalog is empty or names one thing twice.
+    #[error("the catalog of this program cannot be used")]
+    Catalog(#[from] CatalogError),
+    /// Consumers that cannot run here, a line each with file and line.
+    #[error("{}", .0.join("\n"))]
+    Consumers(Vec<String>),
+    /// The database is not reachable or not ready.
+    #[error("the database is not ready")]
+    Store(#[source] StoreError),
+    /// The broker is not reachable or not ready.
+    #[error("the broker is not ready")]
+    Broker(#[source] BrokerError),
+    /// A stage stopped for a reason that a person must mend.
+    #[error("`{stage}` stopped")]
+    Stage {
+        /// The relay or consumer.
+        stage: String,
+        /// Why.
+        #[source]
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// Nothing was configured to run.
+    #[error(
+        "there is nothing to run: add a relay, or run the consumers with `consume_locally` or `consume_from`"
+    )]
+    Nothing,
+}
+
+/// The handlers that are to run here: all of the catalog but those run elsewhere.
+pub(crate) fn handlers<S: Store>(
+    only: Option<&BTreeSet<String>>,
+    elsewhere: &BTreeSet<String>,
+    states: &States,
+) -> Result<Vec<&'static HandlerEntry>, RunError> {
+    // Duplicate names are found here, and an empty catalog.
+    Catalog::collect()?.not_empty()?;
+    let mut entries: Vec<&'static HandlerEntry> = inventory::iter::<HandlerEntry>.into_iter().collect();
+    entries.sort_by_key(|handler| handler.entry.name);
+    let mut problems = unknown_names(only, elsewhere, &entries);
+    let mut chosen = Vec::new();
+    for handler in entries {
+        let name = handler.entry.name;
+        if elsewhere.contains(name) {
+            continue;
+        }
+        if only.is_some_and(|only| !only.contains(name)) {
+            problems.push(format!(
+                "{} is linked here and neither run nor listed as run elsewhere; add it to `only` or to `elsewhere`",
+                place(&handler.entry)
+            ));
+            continue;
+        }
+        problems.extend(misfits::<S>(handler, states));
+        chosen.push(handler);
+    }
+    if chosen.is_empty() && problems.is_empty() {
+        problems.push(
+            "no consumer is linked into this program; write `use my_consumers as _;` in the file with `main`"
+                .into(),
+        );
+    }
+    if problems.is_empty() { Ok(chosen) } else { Err(RunError::Consumers(problems)) }
+}
+
+fn unknown_names(
+    only: Option<&BTreeSet<String>>,
+    elsewhere: &BTreeSet<String>,
+    entries: &[&'static HandlerEntry],
+) -> Vec<String> {
+    only.into_iter()
+        .flatten()
+        .chain(elsewhere)
+        .filter(|name| !entries.iter().any(|handler| handler.entry.name == name.as_str()))
+        .map(|name| {
+            format!("no consumer `{name}` is linked into this program; correct the name or link its crate")
+        })
+        .collect()
+}
+
+fn misfits<S: Store>(handler: &HandlerEntry, states: &States) -> Vec<String> {
+    let place = place(&handler.entry);
+    let mut problems = Vec::new();
+    if let Some(transaction) = handler.transaction
+        && (transaction.id)() != TypeId::of::<S::Tx>()
+    {
+        problems.push(format!(
+            "{place} takes `{}`, but this outbox is on {}; take that database's transaction, or none",
+            (transaction.name)(),
+            S::NAME
+        ));
+    }
+    for state in (handler.states)() {
+        if !states.has(state) {
+            let name = (state.name)();
+            problems.push(format!(
+                "{place} takes `State<{name}>`, which nobody gave; add `.state(…)` to the runner"
+            ));
+        }
+    }
+    problems
+}
+
+fn place(entry: &ConsumerEntry) -> String {
+    format!("consumer `{}` at {}:{}", entry.name, entry.file, entry.line)
+}

@@ -6,8 +6,33 @@ pub use outbox_schema::{
     FieldDescriptor, KeySource, OnPoison, OrderingMode, PartitionKey, ReadFromJson, WrittenAsJson,
 };
 
+#[cfg(feature = "runtime")]
+pub use outbox_runtime::{
+    Draft, EnqueueError, IntoDraft, Limits, Outbox, OutboxBuilder, RunError, Runner, RunnerBuilder, Settings,
+    Tx,
+    backoff::RetryPolicy,
+    broker,
+    consumer::{self, Context, permanent},
+    cursor::{self, Start},
+    dead_letter::{self, DeadLetter, DeadLetterFilter},
+    draft,
+    envelope::{self, EventId},
+    held, lease,
+    relay::{self, RelayConfig},
+    store::{self, EventState, Store, StoreError},
+};
+
+#[cfg(feature = "nats")]
+pub use outbox_runtime::broker::nats;
+#[cfg(feature = "postgres")]
+pub use outbox_runtime::store::postgres;
+#[cfg(feature = "sqlite")]
+pub use outbox_runtime::store::sqlite;
+
 /// What generated code calls; exempt from semver.
 #[doc(hidden)]
 pub mod __private {
+    #[cfg(feature = "runtime")]
+    pub use outbox_runtime::__private::*;
     pub use outbox_schema::__private::*;
 }

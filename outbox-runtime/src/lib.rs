@@ -32,3 +32,9 @@ pub use enqueue::{Draft, EnqueueError, IntoDraft, Outbox, OutboxBuilder, Tx, dra
 pub use preflight::Limits;
 pub use runner::{Runner, RunnerBuilder, Settings};
 pub use start::RunError;
+
+/// What generated code calls; exempt from semver.
+#[doc(hidden)]
+pub mod __private {
+    pub use crate::consumer::{HandlerEntry, HandlerError, HandlerFn, Invocation, TypeName};
+}

@@ -59,7 +59,9 @@ pub struct Twin {
 }
 
 /// One event as enqueue writes it; the store adds the seq and the time.
-#[derive(Debug, Clone, PartialEq, Eq)]
+///
+/// Its `Debug` leaves out payload and header values, so that no log gets them by accident.
+#[derive(Clone, PartialEq, Eq)]
 pub struct NewEvent {
     /// The identity.
     pub id: EventId,
@@ -87,6 +89,20 @@ pub struct NewEvent {
     pub twin: Option<Twin>,
     /// What happens when the event is poison; travels with the row, so that a relay needs no catalog.
     pub on_poison: OnPoison,
+}
+
+impl fmt::Debug for NewEvent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("NewEvent")
+            .field("id", &self.id)
+            .field("source", &self.source)
+            .field("topic", &self.topic)
+            .field("event_type", &self.event_type)
+            .field("event_version", &self.event_version)
+            .field("payload_bytes", &self.payload.len())
+            .field("headers", &self.headers.keys())
+            .finish_non_exhaustive()
+    }
 }
 
 /// One event with the metadata that every reader sees.

@@ -19,6 +19,7 @@ mod payload;
 mod poison;
 mod preflight;
 pub mod relay;
+mod replay;
 mod runner;
 mod start;
 pub mod store;

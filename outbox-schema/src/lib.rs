@@ -5,6 +5,8 @@
 //! the documents, and the commands.
 
 mod catalog;
+#[cfg(feature = "xtask")]
+pub mod compat;
 mod contract;
 mod descriptor;
 mod event;

@@ -1,3 +1,5 @@
+//! What a contract says, and what leaves its text alone.
+
 //! What the text of a contract promises.
 
 use super::*;

@@ -1,0 +1,337 @@
+//! Payloads that one side writes and the other refuses: judged by a validator, found by generation, then shrunk.
+
+use super::formats::{self, Formats};
+use super::prove;
+use super::verdict::Witness;
+use crate::subschema;
+use jsonschema::Validator;
+use serde_json::{Map, Number, Value, json};
+use std::collections::BTreeSet;
+
+/// Values made for one schema node, and for the outermost one.
+const VALUES_MAX: usize = 24;
+const ROOT_VALUES_MAX: usize = 600;
+/// Nesting that is followed; a recursive type ends here.
+const DEPTH_MAX: usize = 5;
+/// Rounds of removing parts of a witness.
+const SHRINK_MAX: usize = 200;
+
+/// The validators of both sides. A payload counts only if the prover's own reading of the schemas agrees with them
+/// wherever it can tell, as each has limits of its own, such as floating-point division.
+pub(super) struct Judge<'a> {
+    writer: (Validator, &'a Value),
+    reader: (Validator, &'a Value),
+    formats: Formats,
+}
+
+impl<'a> Judge<'a> {
+    pub(super) fn new(writer: &'a Value, reader: &'a Value, formats: Formats) -> Option<Self> {
+        let build = |schema| Some((formats::options(formats).build(schema).ok()?, schema));
+        Some(Self { writer: build(writer)?, reader: build(reader)?, formats })
+    }
+
+    fn breaks(&self, payload: &Value) -> bool {
+        let (writer, reader) = (&self.writer, &self.reader);
+        writer.0.is_valid(payload)
+            && !reader.0.is_valid(payload)
+            && prove::accepts(writer.1, payload, self.formats) != Some(false)
+            && prove::accepts(reader.1, payload, self.formats) != Some(true)
+    }
+
+    /// The payload as a witness, as small as it gets; `None` if it proves nothing.
+    pub(super) fn witness(&self, payload: &Value) -> Option<Witness> {
+        if !self.breaks(payload) {
+            return None;
+        }
+        let mut payload = payload.clone();
+        for _ in 0..SHRINK_MAX {
+            let Some(smaller) = smaller(&payload).into_iter().find(|smaller| self.breaks(smaller)) else {
+                break;
+            };
+            payload = smaller;
+        }
+        let error = self.reader.0.iter_errors(&payload).next()?;
+        let (text, pointer) = (error.to_string(), error.instance_path().to_string());
+        Some(Witness { payload, error: text, pointer })
+    }
+}
+
+/// The same value with one part removed, at any depth.
+fn smaller(value: &Value) -> Vec<Value> {
+    let mut all = Vec::new();
+    match value {
+        Value::Object(fields) => {
+            for name in fields.keys() {
+                let mut rest = fields.clone();
+                rest.remove(name);
+                all.push(Value::Object(rest));
+            }
+            for (name, field) in fields {
+                for inner in smaller(field) {
+                    let mut changed = fields.clone();
+                    changed.insert(name.clone(), inner);
+                    all.push(Value::Object(changed));
+                }
+            }
+        }
+        Value::Array(items) => {
+            for index in 0..items.len() {
+                let mut rest = items.clone();
+                rest.remove(index);
+                all.push(Value::Array(rest));
+            }
+            for (index, item) in items.iter().enumerate() {
+                for inner in smaller(item) {
+                    let mut changed = items.clone();
+                    changed[index] = inner;
+                    all.push(Value::Array(changed));
+                }
+            }
+        }
+        Value::String(text) if text.chars().count() > 1 => {
+            let half = text.chars().count() / 2;
+            all.push(Value::String(text.chars().take(half).collect()));
+        }
+        _ => {}
+    }
+    all
+}
+
+/// Looks for a witness among values made from both schemas.
+pub(super) fn search(judge: &Judge<'_>, writer: &Value, reader: &Value) -> Option<Witness> {
+    let written = Generator { root: writer }.values(writer, DEPTH_MAX, ROOT_VALUES_MAX);
+    let read = Generator { root: reader }.values(reader, DEPTH_MAX, ROOT_VALUES_MAX);
+    let mixed =
+        written.iter().take(20).flat_map(|left| read.iter().take(20).filter_map(|right| mixed(left, right)));
+    let found = written.iter().chain(&read).find(|payload| judge.breaks(payload)).cloned();
+    let found = found.or_else(|| mixed.into_iter().find(|payload| judge.breaks(payload)));
+    found.and_then(|payload| judge.witness(&payload))
+}
+
+/// The fields of both, where both are objects.
+fn mixed(left: &Value, right: &Value) -> Option<Value> {
+    let mut fields = right.as_object()?.clone();
+    fields.extend(left.as_object()?.clone());
+    Some(Value::Object(fields))
+}
+
+/// Makes values near the borders of what a schema allows; whether they are inside is for the validator to say.
+struct Generator<'a> {
+    root: &'a Value,
+}
+
+impl Generator<'_> {
+    fn values(&self, schema: &Value, depth: usize, max: usize) -> Vec<Value> {
+        let anything = [json!(1), json!("a"), Value::Null, json!(true), json!({}), json!([]), json!(1.5)];
+        let Value::Object(keywords) = schema else {
+            return if schema == &Value::Bool(true) { anything.to_vec() } else { Vec::new() };
+        };
+        if depth == 0 {
+            return anything.to_vec();
+        }
+        let mut all: Vec<Value> = keywords.get("const").cloned().into_iter().collect();
+        all.extend(keywords.get("enum").and_then(Value::as_array).into_iter().flatten().take(max).cloned());
+        self.branches(keywords, depth, &mut all);
+        for kind in kinds(keywords) {
+            match kind {
+                "null" => all.push(Value::Null),
+                "boolean" => all.extend([json!(true), json!(false)]),
+                "integer" => all.extend(numbers(keywords, true)),
+                "number" => all.extend(numbers(keywords, false)),
+                "string" => all.extend(texts(keywords)),
+                "array" => self.arrays(keywords, depth, &mut all),
+                "object" => self.objects(keywords, depth, &mut all),
+                _ => {}
+            }
+        }
+        if all.is_empty() {
+            all.extend(anything);
+        }
+        let mut seen = BTreeSet::new();
+        all.retain(|value| seen.insert(value.to_string()));
+        all.truncate(max);
+        all
+    }
+
+    /// Values of each schema that is applied to the same value, beside what this one says itself.
+    fn branches(&self, keywords: &Map<String, Value>, depth: usize, all: &mut Vec<Value>) {
+        let lists =
+            ["allOf", "anyOf", "oneOf"].into_iter().filter_map(|keyword| keywords.get(keyword)?.as_array());
+        let single = ["not", "if", "then", "else"].into_iter().filter_map(|keyword| keywords.get(keyword));
+        let target = keywords.get("$ref").and_then(Value::as_str);
+        let target = target.and_then(|reference| subschema::resolve(self.root, reference));
+        for branch in lists.flatten().chain(single).chain(target) {
+            let mut joined = keywords.clone();
+            joined.retain(|keyword, _| {
+                ["properties", "required", "type", "additionalProperties"].contains(&keyword.as_str())
+            });
+            if let Value::Object(branch) = branch {
+                for (keyword, value) in branch {
+                    match (joined.get_mut(keyword), value) {
+                        (Some(Value::Object(known)), Value::Object(more)) => known.extend(more.clone()),
+                        (Some(Value::Array(known)), Value::Array(more)) => known.extend(more.iter().cloned()),
+                        _ => drop(joined.insert(keyword.clone(), value.clone())),
+                    }
+                }
+            }
+            all.extend(self.values(&Value::Object(joined), depth - 1, VALUES_MAX));
+        }
+    }
+
+    fn arrays(&self, keywords: &Map<String, Value>, depth: usize, all: &mut Vec<Value>) {
+        let prefix = keywords.get("prefixItems").and_then(Value::as_array).into_iter().flatten();
+        let prefix: Vec<Vec<Value>> = prefix.map(|schema| self.values(schema, depth - 1, 6)).collect();
+        let always = Value::Bool(true);
+        let mut rest = self.values(keywords.get("items").unwrap_or(&always), depth - 1, 8);
+        if let Some(schema) = keywords.get("contains") {
+            rest.splice(0..0, self.values(schema, depth - 1, 4));
+        }
+        let limits = ["minItems", "maxItems", "minContains", "maxContains"];
+        let limits = limits.into_iter().filter_map(|keyword| keywords.get(keyword)?.as_u64());
+        let mut lengths: BTreeSet<u64> =
+            limits.flat_map(|limit| [limit.saturating_sub(1), limit, limit + 1]).collect();
+        lengths.extend([0, 1, 2, 3, prefix.len() as u64, prefix.len() as u64 + 1]);
+        for length in lengths.into_iter().filter(|&length| length < 40) {
+            for turn in 0..rest.len().max(3) {
+                let item = |index: u64| {
+                    let index = usize::try_from(index).ok()?;
+                    let choices = prefix.get(index).unwrap_or(&rest);
+                    let step = if turn % 2 == 0 { turn } else { index + turn };
+                    choices.get(step % choices.len().max(1)).cloned()
+                };
+                all.extend((0..length).map(item).collect::<Option<Value>>());
+            }
+        }
+    }
+
+    fn objects(&self, keywords: &Map<String, Value>, depth: usize, all: &mut Vec<Value>) {
+        let named = |keyword: &str| keywords.get(keyword).and_then(Value::as_object).into_iter().flatten();
+        let mut fields: Vec<(String, Vec<Value>)> = named("properties")
+            .map(|(name, schema)| (name.clone(), self.values(schema, depth - 1, VALUES_MAX)))
+            .collect();
+        for (pattern, schema) in named("patternProperties") {
+            let name = jsonschema_regex::pattern_witness(pattern).unwrap_or_else(|| "1".to_owned());
+            fields.push((name, self.values(schema, depth - 1, 6)));
+        }
+        let always = Value::Bool(true);
+        let rest = keywords.get("additionalProperties").or_else(|| keywords.get("unevaluatedProperties"));
+        let rest = self.values(rest.unwrap_or(&always), depth - 1, 6);
+        let required = keywords.get("required").and_then(Value::as_array).into_iter().flatten();
+        let required: Vec<String> = required.filter_map(Value::as_str).map(str::to_owned).collect();
+        for name in &required {
+            if !fields.iter().any(|(known, _)| known == name) {
+                fields.push((name.clone(), rest.clone()));
+            }
+        }
+        let first = |(name, values): &(String, Vec<Value>)| Some((name.clone(), values.first()?.clone()));
+        let full: Map<String, Value> = fields.iter().filter_map(first).collect();
+        let mut base = full.clone();
+        base.retain(|name, _| required.contains(name));
+        all.extend([Value::Object(base.clone()), Value::Object(full.clone())]);
+        for (name, values) in &fields {
+            for object in [&base, &full] {
+                let mut without = object.clone();
+                without.remove(name);
+                all.push(Value::Object(without));
+            }
+            for value in values {
+                let mut with = base.clone();
+                with.insert(name.clone(), value.clone());
+                all.push(Value::Object(with));
+            }
+        }
+        let extra = named("dependentRequired").chain(named("dependentSchemas")).map(|(name, _)| name.clone());
+        for name in extra.chain(["undeclared".to_owned(), "a".to_owned(), "0".to_owned()]) {
+            for value in rest.iter().take(4) {
+                let mut with = base.clone();
+                with.insert(name.clone(), value.clone());
+                all.push(Value::Object(with));
+            }
+        }
+        for count in 1..6 {
+            let name = |index: usize| Some((format!("p{index}"), rest.first()?.clone()));
+            all.push(Value::Object((0..count).filter_map(name).chain(base.clone()).collect()));
+        }
+    }
+}
+
+/// The kinds a schema speaks of, by `type` or by the keywords that only apply to one kind.
+fn kinds(keywords: &Map<String, Value>) -> Vec<&str> {
+    match keywords.get("type") {
+        Some(Value::String(name)) => return vec![name],
+        Some(Value::Array(names)) => return names.iter().filter_map(Value::as_str).collect(),
+        _ => {}
+    }
+    let hints: &[(&str, &[&str])] = &[
+        (
+            "object",
+            &[
+                "properties",
+                "required",
+                "additionalProperties",
+                "patternProperties",
+                "propertyNames",
+                "minProperties",
+                "maxProperties",
+                "dependentRequired",
+                "dependentSchemas",
+            ],
+        ),
+        ("array", &["items", "prefixItems", "minItems", "maxItems", "uniqueItems", "contains"]),
+        ("number", &["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"]),
+        ("string", &["minLength", "maxLength", "pattern", "format"]),
+    ];
+    let hinted = hints.iter().filter(|(_, hints)| hints.iter().any(|&hint| keywords.contains_key(hint)));
+    hinted.map(|&(kind, _)| kind).collect()
+}
+
+fn numbers(keywords: &Map<String, Value>, integers: bool) -> Vec<Value> {
+    let limits = ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"];
+    let limits: Vec<&Number> =
+        limits.into_iter().filter_map(|keyword| keywords.get(keyword)?.as_number()).collect();
+    let mut all = vec![json!(0), json!(1), json!(-1)];
+    for limit in limits {
+        if let Some(limit) = limit.as_i128() {
+            for away in [0, 1, -1, limit] {
+                let near = limit.saturating_add(away);
+                all.extend(
+                    i64::try_from(near).map(Value::from).or_else(|_| u64::try_from(near).map(Value::from)),
+                );
+            }
+        } else if let Some(limit) = limit.as_f64() {
+            all.extend(
+                [limit, limit + 1.0, limit - 1.0, limit * 2.0, limit.floor(), limit.ceil()].map(Value::from),
+            );
+        }
+    }
+    all.extend([
+        json!(1_i64 << 31),
+        json!(-(1_i64 << 31) - 1),
+        json!(1_i64 << 32),
+        json!(i64::MIN),
+        json!(u64::MAX),
+    ]);
+    all.extend([7, 10, 100, 256, -129, 65536].map(Value::from));
+    if !integers {
+        all.extend([0.5, 1.5, -0.5, 1e300].map(Value::from));
+    }
+    all
+}
+
+fn texts(keywords: &Map<String, Value>) -> Vec<Value> {
+    let mut all: Vec<String> = ["a", "", "text", "0", "a1", "A", "!", "é"].map(str::to_owned).to_vec();
+    if let Some(format) = keywords.get("format").and_then(Value::as_str) {
+        all.splice(0..0, formats::samples(format).iter().map(|&text| text.to_owned()));
+    }
+    if let Some(pattern) = keywords.get("pattern").and_then(Value::as_str) {
+        all.splice(0..0, jsonschema_regex::pattern_witness(pattern));
+    }
+    for limit in ["minLength", "maxLength"].into_iter().filter_map(|keyword| keywords.get(keyword)?.as_u64())
+    {
+        let lengths = [limit.saturating_sub(1), limit, limit + 1].into_iter().filter(|&length| length < 1000);
+        all.extend(
+            lengths.filter_map(|length| usize::try_from(length).ok()).map(|length| "a".repeat(length)),
+        );
+    }
+    all.into_iter().map(Value::from).collect()
+}

@@ -145,7 +145,9 @@ pub enum Change {
         /// Why it failed.
         failure: Failure,
     },
-    /// An event of a lane that waits: hold it behind the head. Does nothing if the row stands there already.
+    /// An event of a lane that waits: hold it behind the head. A row that stands there already stays as it is. If the
+    /// lane's mark is gone by now (its head was done or skipped in the same write), the mark is set again, due at once:
+    /// no held row is ever without a mark.
     Behind {
         /// The event.
         envelope: Envelope,

@@ -18,7 +18,7 @@ use crate::{
     store::{Store, StoreError},
     telemetry,
 };
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 /// What one step did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -244,47 +244,24 @@ impl PageInWork {
         Ok(())
     }
 
+    /// What is to become of the events that failed, of those behind them, and of heads that are done.
     fn changes(&self, config: &RelayConfig) -> Vec<Change> {
-        // A lane whose failed event is skipped goes on with the next one, but only after this write: those behind are
-        // held too, and due at once.
-        let mut skipped: HashMap<&Lane, bool> = HashMap::new();
-        let mut changes = Vec::new();
-        for item in &self.items {
-            match (&item.outcome, item.held) {
-                (Outcome::Confirmed, Some(_)) => {
-                    changes.push(Change::Done { held: HeldId::of(&item.envelope) });
-                }
-                (Outcome::Failed { failure, for_good }, held) => {
-                    let attempt = Attempt {
-                        envelope: &item.envelope,
-                        attempts_before: held.map(|(attempts, _)| attempts),
-                        failure: failure.clone(),
-                        for_good: *for_good,
-                        retry: &config.retry,
-                    };
-                    let (change, _) = attempt.judge();
-                    if matches!(change, Change::Dead { park: false, .. }) && held.is_none() {
-                        skipped.insert(&item.lane, true);
-                    }
-                    changes.push(change);
-                }
-                (Outcome::Behind, _) if skipped.get(&item.lane).copied().unwrap_or(false) => {
-                    skipped.insert(&item.lane, false);
-                    changes.push(Change::Hold {
-                        envelope: item.envelope.clone(),
-                        attempts: 0,
-                        retry_in: std::time::Duration::ZERO,
-                        failure: Failure {
-                            reason: "behind-skipped",
-                            error_chain: "the event before it in its key was set aside".to_owned(),
-                        },
-                    });
-                }
-                (Outcome::Behind, _) => changes.push(Change::Behind { envelope: item.envelope.clone() }),
-                (Outcome::Confirmed | Outcome::Open, _) => {}
+        let change = |item: &Item| match (&item.outcome, item.held) {
+            (Outcome::Confirmed, Some(_)) => Some(Change::Done { held: HeldId::of(&item.envelope) }),
+            (Outcome::Failed { failure, for_good }, held) => {
+                let attempt = Attempt {
+                    envelope: &item.envelope,
+                    attempts_before: held.map(|(attempts, _)| attempts),
+                    failure: failure.clone(),
+                    for_good: *for_good,
+                    retry: &config.retry,
+                };
+                Some(attempt.judge().0)
             }
-        }
-        changes
+            (Outcome::Behind, _) => Some(Change::Behind { envelope: item.envelope.clone() }),
+            (Outcome::Confirmed | Outcome::Open, _) => None,
+        };
+        self.items.iter().filter_map(change).collect()
     }
 }
 

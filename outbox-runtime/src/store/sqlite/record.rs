@@ -29,7 +29,10 @@ impl Recorder<'_> {
                     self.mark_waiting(&Lane::of(envelope), *retry_in).await?;
                     self.hold(envelope, *attempts, Some(failure)).await?;
                 }
-                Change::Behind { envelope } => self.hold(envelope, 0, None).await?,
+                Change::Behind { envelope } => {
+                    self.mark_waiting(&Lane::of(envelope), Duration::ZERO).await?;
+                    self.hold(envelope, 0, None).await?;
+                }
                 Change::Retry { held, attempts, retry_in, failure } => {
                     self.retry(held, *attempts, *retry_in, failure).await?;
                 }

@@ -1,5 +1,6 @@
 //! The relay: moves committed events from the log to a broker, in key order, at least once.
 
+mod page;
 mod run;
 mod step;
 

@@ -1,0 +1,221 @@
+//! One page on its way through the broker: which event may go next, and what became of each.
+
+use crate::{
+    backoff::RetryPolicy,
+    broker::{BrokerError, Outgoing, Published},
+    cursor::{LogEvent, Page, Settled},
+    envelope::Envelope,
+    held::{Change, Failure, HeldEvent, HeldId, Lane},
+    poison::Attempt,
+    telemetry,
+};
+use std::collections::{HashMap, HashSet};
+
+/// A page between its reading and its settling, with the heads that were due beside it.
+#[derive(Debug, Default)]
+pub(crate) struct PageInWork {
+    items: Vec<Item>,
+    lanes: Vec<LaneInWork>,
+    /// Numbers of the lanes that have an open event.
+    active: Vec<usize>,
+    settled: Settled,
+    full: bool,
+}
+
+/// One event of a page, or the head of a lane that waits.
+#[derive(Debug)]
+struct Item {
+    envelope: Envelope,
+    /// Its lane's number in this page; `None` when the lane waits and the event goes behind.
+    lane: Option<usize>,
+    /// Attempts charged and whether it is a replay; `None` when it comes from the log.
+    held: Option<(u32, bool)>,
+    outcome: Outcome,
+}
+
+#[derive(Debug)]
+enum Outcome {
+    /// To be published.
+    Open,
+    /// Confirmed by the broker.
+    Confirmed,
+    /// Not confirmed: refused for good, or to be tried again.
+    Failed { failure: Failure, for_good: bool },
+    /// Behind an event of its lane that failed or waits.
+    Behind,
+}
+
+/// The events of one lane in this page, in order.
+#[derive(Debug, Default)]
+struct LaneInWork {
+    items: Vec<usize>,
+    /// How many of them are confirmed.
+    confirmed: usize,
+}
+
+impl PageInWork {
+    /// A page of heads alone.
+    pub(super) fn of_heads(heads: Vec<HeldEvent>) -> Self {
+        Self::new(heads, Page::default(), &HashSet::new())
+    }
+
+    /// A page of the log and the heads that are due; events of the lanes in `waiting` go behind.
+    pub(super) fn new(heads: Vec<HeldEvent>, page: Page, waiting: &HashSet<Lane>) -> Self {
+        let mut late = page.late_unmatched;
+        late.extend(page.events.iter().filter(|event| event.late).map(|event| event.envelope.seq));
+        let settled = Settled { through: page.through, late };
+        let mut work = Self { settled, full: page.full, ..Self::default() };
+        for head in heads {
+            let lane = work.add_lane();
+            work.add(head.envelope, Some(lane), Some((head.attempts, head.replayed)));
+        }
+        let mut lanes: HashMap<(String, String), usize> = HashMap::new();
+        for LogEvent { envelope, .. } in page.events {
+            if !waiting.is_empty() && waiting.contains(&Lane::of(&envelope)) {
+                work.add(envelope, None, None);
+                continue;
+            }
+            let lane = match &envelope.key {
+                None => work.add_lane(),
+                Some(key) => {
+                    let of_key = lanes.entry((envelope.topic.clone(), key.clone()));
+                    *of_key.or_insert_with(|| work.add_lane())
+                }
+            };
+            work.add(envelope, Some(lane), None);
+        }
+        work
+    }
+
+    fn add_lane(&mut self) -> usize {
+        self.lanes.push(LaneInWork::default());
+        self.active.push(self.lanes.len() - 1);
+        self.lanes.len() - 1
+    }
+
+    fn add(&mut self, envelope: Envelope, lane: Option<usize>, held: Option<(u32, bool)>) {
+        let outcome = match lane {
+            Some(lane) => {
+                self.lanes[lane].items.push(self.items.len());
+                Outcome::Open
+            }
+            None => Outcome::Behind,
+        };
+        self.items.push(Item { envelope, lane, held, outcome });
+    }
+
+    /// Whether nothing was read and no head was due.
+    pub(super) fn is_empty(&self) -> bool {
+        self.items.is_empty() && self.settled == Settled::default()
+    }
+
+    /// Whether more rows are likely to be in the log at once.
+    pub(super) fn is_full(&self) -> bool {
+        self.full
+    }
+
+    /// What of the log is finished with this page.
+    pub(super) fn settled(self) -> Settled {
+        self.settled
+    }
+
+    /// The events that may be in flight together: the next of each lane, or all of it where the broker keeps the order
+    /// of a lane through failures.
+    pub(super) fn next_wave(&self, whole_lanes: bool) -> Vec<usize> {
+        let next = |lane: &usize| {
+            let LaneInWork { items, confirmed } = &self.lanes[*lane];
+            let end = if whole_lanes { items.len() } else { confirmed + 1 };
+            items[*confirmed..end].iter().copied()
+        };
+        self.active.iter().flat_map(next).collect()
+    }
+
+    /// What the broker is given of a wave.
+    pub(super) fn outgoing(&self, wave: &[usize]) -> Vec<Outgoing<'_>> {
+        wave.iter().map(|index| self.items[*index].outgoing()).collect()
+    }
+
+    /// Takes the broker's word on a wave.
+    ///
+    /// # Errors
+    /// When nothing of the page was answered before and all of the wave should be tried again: the broker as a whole is
+    /// in trouble, and no event is charged for it.
+    pub(super) fn take_answers(
+        &mut self,
+        wave: &[usize],
+        answers: Vec<Published>,
+    ) -> Result<(), BrokerError> {
+        let is_answered = |item: &Item| matches!(item.outcome, Outcome::Confirmed | Outcome::Failed { .. });
+        let is_in_trouble = answers.iter().all(|answer| matches!(answer, Published::TryAgain(_)))
+            && !self.items.iter().any(is_answered);
+        for (index, answer) in wave.iter().zip(answers) {
+            let outcome = match answer {
+                Published::TryAgain(error) if is_in_trouble => return Err(error),
+                Published::Confirmed { duplicate } => {
+                    if duplicate {
+                        tracing::debug!("the broker had the event already");
+                    }
+                    Outcome::Confirmed
+                }
+                Published::Refused(error) => failed("refused", &error, true),
+                Published::TryAgain(error) => failed("not-confirmed", &error, false),
+            };
+            self.record(*index, outcome);
+        }
+        let lanes = &self.lanes;
+        self.active.retain(|lane| lanes[*lane].confirmed < lanes[*lane].items.len());
+        Ok(())
+    }
+
+    /// Records one outcome. Behind a failed event the open rest of its lane waits.
+    fn record(&mut self, index: usize, outcome: Outcome) {
+        let lane = self.items[index].lane.expect("only events of a lane are published");
+        let LaneInWork { items, confirmed } = &mut self.lanes[lane];
+        if matches!(outcome, Outcome::Confirmed) {
+            *confirmed += 1;
+            self.items[index].outcome = outcome;
+            return;
+        }
+        let place = items.iter().position(|item| *item == index).expect("a lane lists its events");
+        let behind = items.split_off(place);
+        for item in behind {
+            if matches!(self.items[item].outcome, Outcome::Open) {
+                self.items[item].outcome = Outcome::Behind;
+            }
+        }
+        self.items[index].outcome = outcome;
+    }
+
+    /// What is to become of the events that failed, of those behind them, and of heads that are done.
+    pub(super) fn changes(&self, retry: &RetryPolicy) -> Vec<Change> {
+        let change = |item: &Item| match (&item.outcome, item.held) {
+            (Outcome::Confirmed, Some(_)) => Some(Change::Done { held: HeldId::of(&item.envelope) }),
+            (Outcome::Failed { failure, for_good }, held) => {
+                let attempt = Attempt {
+                    envelope: &item.envelope,
+                    attempts_before: held.map(|(attempts, _)| attempts),
+                    failure: failure.clone(),
+                    for_good: *for_good,
+                    retry,
+                };
+                Some(attempt.judge().0)
+            }
+            (Outcome::Behind, _) => Some(Change::Behind { envelope: item.envelope.clone() }),
+            (Outcome::Confirmed | Outcome::Open, _) => None,
+        };
+        self.items.iter().filter_map(change).collect()
+    }
+}
+
+impl Item {
+    fn outgoing(&self) -> Outgoing<'_> {
+        // Inside its own dedup window a broker would drop the copy that a replay asks for.
+        let is_replay = self.held.is_some_and(|(_, replayed)| replayed);
+        let message_id = if is_replay { uuid::Uuid::new_v4() } else { self.envelope.id.0 };
+        Outgoing { envelope: &self.envelope, message_id }
+    }
+}
+
+fn failed(reason: &'static str, error: &BrokerError, for_good: bool) -> Outcome {
+    Outcome::Failed { failure: Failure { reason, error_chain: telemetry::error_chain(error) }, for_good }
+}

@@ -24,6 +24,8 @@ pub use outbox_runtime::{
 
 #[cfg(feature = "nats")]
 pub use outbox_runtime::broker::nats;
+#[cfg(feature = "conformance")]
+pub use outbox_runtime::conformance;
 #[cfg(feature = "postgres")]
 pub use outbox_runtime::store::postgres;
 #[cfg(feature = "sqlite")]

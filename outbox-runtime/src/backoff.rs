@@ -41,7 +41,7 @@ mod tests {
     fn a_wait_never_exceeds_its_cap() {
         let policy =
             RetryPolicy { attempts: 5, base: Duration::from_millis(100), max: Duration::from_secs(1) };
-        for attempts in 0..200 {
+        for attempts in 0..200_u32 {
             let cap = Duration::from_millis(100 << attempts.saturating_sub(1).min(4)).min(policy.max);
             assert!(policy.wait_after(attempts) <= cap, "after {attempts} attempts");
         }

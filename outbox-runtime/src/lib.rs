@@ -5,6 +5,8 @@
 pub mod backoff;
 pub mod broker;
 mod clock;
+#[cfg(feature = "conformance")]
+pub mod conformance;
 pub mod consumer;
 pub mod cursor;
 pub mod dead_letter;

@@ -8,8 +8,15 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 /// What the proxy does with its connections.
+#[derive(Debug, Clone, Copy)]
+struct Network {
+    mode: Mode,
+    /// Grows with each cut, so that a connection notices one that was over before it looked.
+    cuts: u64,
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Network {
+enum Mode {
     /// Each piece of data waits that long, then passes.
     Open(Duration),
     /// Connections stay open and new ones are taken, but no byte passes.
@@ -32,7 +39,7 @@ impl Proxy {
     pub async fn to(port: u16) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has a free port");
         let address = listener.local_addr().expect("a bound socket has an address");
-        let network = watch::Sender::new(Network::Open(Duration::ZERO));
+        let network = watch::Sender::new(Network { mode: Mode::Open(Duration::ZERO), cuts: 0 });
         let mut tasks = JoinSet::new();
         tasks.spawn(accept(listener, port, network.subscribe()));
         Self { address, network, _tasks: tasks }
@@ -46,17 +53,20 @@ impl Proxy {
 
     /// Closes every connection, and each new one at once.
     pub fn cut(&self) {
-        self.network.send_replace(Network::Cut);
+        self.network.send_modify(|network| {
+            network.mode = Mode::Cut;
+            network.cuts += 1;
+        });
     }
 
     /// Holds back every byte in both directions while all connections stay open, as a dead route does.
     pub fn stall(&self) {
-        self.network.send_replace(Network::Stalled);
+        self.network.send_modify(|network| network.mode = Mode::Stalled);
     }
 
     /// Delays each piece of data by `pause` in each direction.
     pub fn delay(&self, pause: Duration) {
-        self.network.send_replace(Network::Open(pause));
+        self.network.send_modify(|network| network.mode = Mode::Open(pause));
     }
 
     /// Lets everything pass at once again; bytes held back by [`stall`](Self::stall) follow.
@@ -75,6 +85,7 @@ async fn accept(listener: TcpListener, port: u16, network: watch::Receiver<Netwo
 
 async fn carry(client: TcpStream, port: u16, network: watch::Receiver<Network>) {
     let mut cut = network.clone();
+    let cuts = cut.borrow().cuts;
     let both_ways = async {
         let Ok(server) = TcpStream::connect(("127.0.0.1", port)).await else { return };
         let (from_client, to_client) = client.into_split();
@@ -86,7 +97,7 @@ async fn carry(client: TcpStream, port: u16, network: watch::Receiver<Network>) 
         }
     };
     tokio::select! { biased;
-        _ = cut.wait_for(|network| *network == Network::Cut) => {}
+        _ = cut.wait_for(|network| network.mode == Mode::Cut || network.cuts != cuts) => {}
         () = both_ways => {}
     }
 }
@@ -98,9 +109,8 @@ async fn copy(
 ) {
     let mut buffer = vec![0; 64 * 1024];
     while let Ok(count @ 1..) = from.read(&mut buffer).await {
-        let open =
-            network.wait_for(|network| matches!(network, Network::Open(_))).await.map(|network| *network);
-        let Ok(Network::Open(pause)) = open else { return };
+        let open = network.wait_for(|network| matches!(network.mode, Mode::Open(_))).await;
+        let Ok(Mode::Open(pause)) = open.map(|network| network.mode) else { return };
         if !pause.is_zero() {
             tokio::time::sleep(pause).await;
         }

@@ -2,6 +2,8 @@
 //!
 //! Both traits are dyn-compatible, since a broker is chosen at run time: one boxed future a batch.
 
+#[cfg(feature = "nats")]
+mod cloudevents;
 #[cfg(feature = "local")]
 pub(crate) mod local;
 #[cfg(feature = "nats")]

@@ -6,7 +6,6 @@ use super::{
 };
 use crate::{
     broker::{AckToken, Broker, BrokerError, Subscription, SubscriptionConfig},
-    cursor::Start,
     held::Lane,
     held_watch::HeldWatch,
     leadership::Grant,
@@ -24,7 +23,7 @@ const WAIT_MAX: Duration = Duration::from_secs(5);
 pub(crate) enum Source {
     /// The log of the consumer's own store.
     #[cfg(feature = "local")]
-    Log { start: Start },
+    Log { start: crate::cursor::Start },
     /// A broker.
     Broker { broker: Arc<dyn Broker>, topic: String, partition: String },
 }

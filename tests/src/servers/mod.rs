@@ -32,7 +32,7 @@ use tempfile::TempDir;
 const READY_PATIENCE: Duration = Duration::from_secs(60);
 
 /// Waits until `probe` answers true; panics with the server's log when that takes too long.
-async fn ready(server: &str, dir: &Path, mut probe: impl AsyncFnMut() -> bool) {
+async fn ready<F: Future<Output = bool>>(server: &str, dir: &Path, probe: impl Fn() -> F) {
     let deadline = Instant::now() + READY_PATIENCE;
     while !probe().await {
         assert!(

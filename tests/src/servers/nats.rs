@@ -91,7 +91,7 @@ impl Nats {
     pub async fn restart(&self) {
         self.kill();
         *self.process.lock().unwrap() = Some(self.start());
-        ready("nats", self.dir.path(), async || greets(self.port).await).await;
+        ready("nats", self.dir.path(), || greets(self.port)).await;
     }
 
     /// Freezes the server: connections stay open and nothing answers.

@@ -105,7 +105,7 @@ impl Postgres {
         self.kill();
         *self.process.lock().unwrap() = Some(self.start());
         let url = self.url("postgres");
-        ready("postgres", self.dir.path(), async || PgConnection::connect(&url).await.is_ok()).await;
+        ready("postgres", self.dir.path(), || accepts(&url)).await;
     }
 
     /// Freezes the server: connections stay open and nothing answers.
@@ -130,6 +130,10 @@ impl Postgres {
         command.arg("-c").arg(format!("unix_socket_directories={}", dir.join("data").display()));
         Process::spawn(&mut command).expect("postgres can be started")
     }
+}
+
+async fn accepts(url: &str) -> bool {
+    PgConnection::connect(url).await.is_ok()
 }
 
 /// The folder of the newest installed server's programs.

@@ -1,0 +1,246 @@
+//! An event as CloudEvents attributes (binary mode) and back; each broker adds its own prefix and encoding.
+//!
+//! What is read is never guessed: a message that lacks a part of an event of ours is [`Malformed`] and keeps its bytes.
+
+use crate::{
+    broker::Malformed,
+    envelope::{Envelope, EventId, Headers, NewEvent, Seq, Twin},
+    payload,
+};
+use base64::{Engine, prelude::BASE64_STANDARD};
+use outbox_schema::OnPoison;
+use std::borrow::Cow;
+use time::{OffsetDateTime, format_description::well_known::Rfc3339};
+
+/// The attributes of ours beyond the standard: what a reader needs that the payload does not say.
+const TWIN: &str = "outboxtwin";
+const TWIN_VERSION: &str = "outboxtwinversion";
+const ON_POISON: &str = "outboxonpoison";
+/// How the payload of a malformed message is written where it is not plain text.
+const ENCODING: &str = "outboxencoding";
+
+/// The media type of every payload.
+pub(crate) const CONTENT_TYPE: &str = "application/json";
+
+/// Where a message lies at its broker.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Place<'a> {
+    pub(crate) topic: &'a str,
+    pub(crate) position: u64,
+    pub(crate) stored_at: OffsetDateTime,
+}
+
+/// Name and value of each attribute of an event, user headers included.
+pub(crate) fn attributes(envelope: &Envelope) -> Vec<(&str, Cow<'_, str>)> {
+    let time = envelope.occurred_at.format(&Rfc3339).expect("a time of a database has a year of four digits");
+    let mut attributes: Vec<(&str, Cow<'_, str>)> = vec![
+        ("specversion", "1.0".into()),
+        ("id", envelope.id.to_string().into()),
+        ("source", envelope.source.as_str().into()),
+        ("type", envelope.event_type.as_str().into()),
+        ("time", time.into()),
+        ("dataschema", envelope.dataschema.as_str().into()),
+        ("sequence", envelope.seq.to_string().into()),
+        (ON_POISON, envelope.on_poison.as_str().into()),
+    ];
+    let mut optional = |name, value: Option<&'_ String>| {
+        if let Some(value) = value {
+            attributes.push((name, value.clone().into()));
+        }
+    };
+    optional("partitionkey", envelope.key.as_ref());
+    optional("traceparent", envelope.traceparent.as_ref());
+    optional("tracestate", envelope.tracestate.as_ref());
+    if let Some(twin) = envelope.twin {
+        attributes.push((TWIN, twin.id.to_string().into()));
+        attributes.push((TWIN_VERSION, twin.version.to_string().into()));
+    }
+    attributes.extend(envelope.headers.iter().map(|(name, value)| (name.as_str(), value.as_str().into())));
+    attributes
+}
+
+/// The event that a message holds.
+#[allow(clippy::result_large_err, reason = "both sides are an envelope")]
+pub(crate) fn read(place: Place<'_>, attributes: Headers, payload: &[u8]) -> Result<Envelope, Malformed> {
+    read_event(place.topic, attributes.clone(), payload)
+        .map_err(|problem| Malformed { envelope: stand_in(place, attributes, payload), problem })
+}
+
+fn read_event(topic: &str, mut attributes: Headers, payload: &[u8]) -> Result<Envelope, String> {
+    let payload = text_of(payload).ok_or("the payload is not text without NUL characters")?;
+    let opened =
+        payload::open(payload).map_err(|error| format!("the payload is not a JSON object: {error}"))?;
+    let event_type = opened.event_type.ok_or("the payload has no text `eventType`")?;
+    let event_version = opened.event_version.ok_or("the payload has no number `eventVersion`")?;
+
+    let mut required =
+        |name: &str| attributes.remove(name).ok_or_else(|| format!("the attribute `{name}` is missing"));
+    let _ = required("specversion")?;
+    let id = parse("id", &required("id")?)?;
+    let source = required("source")?;
+    let named_type = required("type")?;
+    let seq = Seq(parse("sequence", &required("sequence")?)?);
+    let time = required("time")?;
+    let dataschema = required("dataschema")?;
+    if named_type != event_type {
+        return Err(format!("the attribute `type` is `{named_type}`, but `eventType` is `{event_type}`"));
+    }
+    let occurred_at =
+        OffsetDateTime::parse(&time, &Rfc3339).map_err(|error| format!("the attribute `time`: {error}"))?;
+
+    let key = attributes.remove("partitionkey");
+    let by_ordering = if key.is_some() { OnPoison::Park } else { OnPoison::Skip };
+    let on_poison = match attributes.remove(ON_POISON) {
+        Some(word) => OnPoison::parse(&word).ok_or(format!("the attribute `{ON_POISON}` is `{word}`"))?,
+        None => by_ordering,
+    };
+    let twin = match (attributes.remove(TWIN), attributes.remove(TWIN_VERSION)) {
+        (Some(id), Some(version)) => {
+            Some(Twin { id: parse(TWIN, &id)?, version: parse(TWIN_VERSION, &version)? })
+        }
+        _ => None,
+    };
+    let (traceparent, tracestate) = (attributes.remove("traceparent"), attributes.remove("tracestate"));
+    attributes.remove("datacontenttype");
+    let event = NewEvent {
+        id,
+        source,
+        topic: topic.to_owned(),
+        key,
+        event_type,
+        event_version,
+        payload: payload.to_owned(),
+        dataschema,
+        headers: attributes,
+        traceparent,
+        tracestate,
+        twin,
+        on_poison,
+    };
+    Ok(Envelope { seq, occurred_at, event })
+}
+
+fn parse<T: std::str::FromStr>(name: &str, value: &str) -> Result<T, String>
+where
+    T::Err: std::fmt::Display,
+{
+    value.parse().map_err(|error| format!("the attribute `{name}` is `{value}`: {error}"))
+}
+
+/// The payload as text, unless a database could not keep it as such.
+fn text_of(payload: &[u8]) -> Option<&str> {
+    std::str::from_utf8(payload).ok().filter(|text| !text.contains('\0'))
+}
+
+/// An envelope that keeps the bytes of a message that is no event.
+fn stand_in(place: Place<'_>, attributes: Headers, payload: &[u8]) -> Envelope {
+    let key = attributes.get("partitionkey").cloned();
+    let mut headers = attributes;
+    let payload = text_of(payload).map(str::to_owned).unwrap_or_else(|| {
+        headers.insert(ENCODING.to_owned(), "base64".to_owned());
+        BASE64_STANDARD.encode(payload)
+    });
+    let event = NewEvent {
+        id: place.id(),
+        source: format!("{}@{}", place.position, place.topic),
+        topic: place.topic.to_owned(),
+        on_poison: if key.is_some() { OnPoison::Park } else { OnPoison::Skip },
+        key,
+        event_type: String::new(),
+        event_version: 0,
+        payload,
+        dataschema: String::new(),
+        headers,
+        traceparent: None,
+        tracestate: None,
+        twin: None,
+    };
+    Envelope {
+        seq: Seq(i64::try_from(place.position).unwrap_or(i64::MAX)),
+        occurred_at: place.stored_at,
+        event,
+    }
+}
+
+impl Place<'_> {
+    /// An id that is the same at each delivery of this message, and differs from that of any other: the position
+    /// repeats when a topic was deleted and made anew, the time does not.
+    fn id(&self) -> EventId {
+        let stored_at = self.stored_at.unix_timestamp_nanos().to_be_bytes();
+        let mut bytes = [0; 16];
+        bytes[..8].copy_from_slice(&stored_at[8..]);
+        bytes[8..].copy_from_slice(&self.position.to_be_bytes());
+        EventId(uuid::Builder::from_custom_bytes(bytes).into_uuid())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use uuid::Uuid;
+
+    fn envelope() -> Envelope {
+        let event = NewEvent {
+            id: EventId(Uuid::from_u128(0x0192_0000_0000_7000_8000_0000_0000_0001)),
+            source: "/orders".into(),
+            topic: "orders".into(),
+            key: Some("7".into()),
+            event_type: "orders.placed".into(),
+            event_version: 2,
+            payload: r#"{"eventType":"orders.placed","eventVersion":2,"total":1.50}"#.into(),
+            dataschema: "urn:outbox:orders.placed:2".into(),
+            headers: [("tenant".to_owned(), "a b".to_owned())].into(),
+            traceparent: Some("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01".into()),
+            tracestate: Some("a=b".into()),
+            twin: Some(Twin { id: EventId(Uuid::from_u128(2)), version: 1 }),
+            on_poison: OnPoison::Block,
+        };
+        let occurred_at = OffsetDateTime::from_unix_timestamp_nanos(1_790_000_000_123_456_000).unwrap();
+        Envelope { seq: Seq(1_000_000_000_000_000_007), occurred_at, event }
+    }
+
+    fn headers_of(envelope: &Envelope) -> Headers {
+        attributes(envelope).into_iter().map(|(name, value)| (name.to_owned(), value.into_owned())).collect()
+    }
+
+    fn place() -> Place<'static> {
+        Place { topic: "orders", position: 9, stored_at: OffsetDateTime::UNIX_EPOCH }
+    }
+
+    #[test]
+    fn an_event_reads_as_it_was_written() {
+        let envelope = envelope();
+        let read = read(place(), headers_of(&envelope), envelope.payload.as_bytes());
+        assert_eq!(read, Ok(envelope));
+    }
+
+    #[test]
+    fn each_missing_attribute_is_named_and_the_bytes_are_kept() {
+        let envelope = envelope();
+        for name in ["specversion", "id", "source", "type", "sequence", "time", "dataschema"] {
+            let mut headers = headers_of(&envelope);
+            headers.remove(name);
+            let malformed = read(place(), headers.clone(), envelope.payload.as_bytes()).unwrap_err();
+            assert_eq!(malformed.problem, format!("the attribute `{name}` is missing"));
+            assert_eq!(malformed.envelope.payload, envelope.payload);
+            assert_eq!(malformed.envelope.headers, headers);
+            assert_eq!(malformed.envelope.key, envelope.key);
+        }
+    }
+
+    #[test]
+    fn a_payload_that_is_no_text_is_kept_as_base64() {
+        let malformed = read(place(), Headers::new(), &[0xff, 0]).unwrap_err();
+        assert_eq!(malformed.envelope.payload, "/wA=");
+        assert_eq!(malformed.envelope.headers[ENCODING], "base64");
+    }
+
+    #[test]
+    fn the_id_of_a_malformed_message_tells_its_place() {
+        let id = |position, stored_at| Place { topic: "orders", position, stored_at }.id();
+        let later = OffsetDateTime::UNIX_EPOCH + time::Duration::NANOSECOND * 1_000;
+        assert_eq!(id(9, OffsetDateTime::UNIX_EPOCH), place().id());
+        assert_ne!(id(10, OffsetDateTime::UNIX_EPOCH), place().id());
+        assert_ne!(id(9, later), place().id());
+    }
+}

@@ -1,0 +1,426 @@
+//! One partition of one consumer as a filtered durable, delivered in the stream's order.
+//!
+//! JetStream alone does not keep that order: what a consumer held when it crashed, or what was lost with a connection,
+//! comes again only after the ack wait, and newer events pass it meanwhile. So this side keeps every delivery until it
+//! is acked and counts the server's deliveries:
+//!
+//! ```text
+//!       a delivery is missing, a request failed, or the subscription is new
+//!     ┌───────────────────────────────────────────────────────────┐
+//!     │                                                           ▼
+//!  in order ◀── all that the server waits ── collecting ◀── declared, and if something is missing:
+//!                for an ack of is held here                 shortened ── expiring
+//! ```
+//!
+//! Only in order does it yield, lowest first. The states are kept in the subscription, since a caller drops `next`
+//! whenever something else happens first.
+//!
+//! A nack stays on this side: the delivery waits here, and later ones of its key behind it. If this process dies, the
+//! ack wait brings all of them again.
+
+use super::{
+    NoBody,
+    error::{answered, refused, unavailable},
+    header, request,
+};
+use crate::broker::{
+    AckToken, BrokerError, Delivery, Subscription, SubscriptionConfig,
+    cloudevents::{self, Place},
+};
+use async_nats::connection;
+use async_nats::jetstream::{
+    self, Message,
+    consumer::{AckPolicy, Consumer, DeliverPolicy, Info, pull},
+    stream::ConsumerErrorKind,
+};
+use futures_util::{FutureExt, StreamExt, future, future::BoxFuture};
+use std::{
+    collections::{BTreeMap, HashSet},
+    time::Duration,
+};
+use time::OffsetDateTime;
+use tokio::time::{Instant, sleep, sleep_until, timeout_at};
+
+const SUBSCRIBE: &str = "subscribe";
+const RECEIVE: &str = "receive";
+const ACK: &str = "ack";
+
+/// How long one request for deliveries stays open at the server: long enough to be cheap, short enough that one that
+/// was lost with a connection does not matter.
+const REQUEST_MIN: Duration = Duration::from_millis(250);
+const REQUEST_MAX: Duration = Duration::from_secs(10);
+/// How long after its end a request may still deliver.
+const REQUEST_GRACE: Duration = Duration::from_millis(250);
+/// How long the server takes to look at its deliveries after the ack wait was changed: 100 ms, and some for a busy one.
+const EXPIRY: Duration = Duration::from_millis(200);
+/// Between two looks at whether something is still missing.
+const LOOK_PAUSE: Duration = Duration::from_millis(20);
+
+/// How often a flush looks whether the server has taken the acks: it does within a few milliseconds, and what it has not
+/// taken comes again.
+const FLUSH_LOOKS_MAX: u32 = 25;
+
+pub(super) struct NatsSubscription {
+    context: jetstream::Context,
+    config: SubscriptionConfig,
+    consumer: Consumer<pull::Config>,
+    /// The open request for deliveries; dropping it loses what is on its way, which is then missing.
+    request: Option<Request>,
+    /// The server's number of the last delivery that came; each delivery, also a repeated one, has the next.
+    last_delivery: u64,
+    /// Every delivery without an ack, by its place in the stream.
+    held: BTreeMap<u64, Held>,
+    phase: Phase,
+    catching_up_since: Option<Instant>,
+    has_unflushed_acks: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    /// Nothing is known of what the server waits for.
+    Unknown,
+    /// Something is missing here: the ack wait is to be shortened, so that the server repeats it at once.
+    Shortening,
+    /// The ack wait is shortened until then; whoever declares the durable next sets it right.
+    Expiring(Instant),
+    /// The ack wait is right; deliveries are collected and none is yielded.
+    Collecting,
+    /// Everything the server waits for is held here.
+    InOrder,
+}
+
+struct Request {
+    deliveries: pull::Batch,
+    ends: Instant,
+}
+
+struct Held {
+    message: Message,
+    key: Option<String>,
+    state: State,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    Ready,
+    /// The caller has it.
+    Yielded,
+    /// The caller gave it back until then.
+    Nacked(Instant),
+}
+
+impl NatsSubscription {
+    pub(super) async fn open(
+        context: jetstream::Context,
+        config: SubscriptionConfig,
+    ) -> Result<Self, BrokerError> {
+        let consumer = declare(&context, &config, config.ack_wait).await?;
+        Ok(Self {
+            context,
+            config,
+            consumer,
+            request: None,
+            last_delivery: 0,
+            held: BTreeMap::new(),
+            phase: Phase::Unknown,
+            catching_up_since: None,
+            has_unflushed_acks: false,
+        })
+    }
+
+    async fn next_deliveries(&mut self, max: u32, wait: Duration) -> Result<Vec<Delivery>, BrokerError> {
+        let deadline = Instant::now() + wait;
+        loop {
+            self.receive_ready()?;
+            let is_in_order = self.phase == Phase::InOrder;
+            let due = if is_in_order { self.take_due(max) } else { Vec::new() };
+            if !due.is_empty() || Instant::now() >= deadline {
+                return Ok(due);
+            }
+            if is_in_order {
+                self.wait_for_delivery(max, wait, deadline).await?;
+            } else {
+                self.catch_up().await?;
+            }
+        }
+    }
+
+    /// One step towards being in order, short enough to look at the deadline after it.
+    ///
+    /// An ack wait of nearly nothing lets all that the server waits for expire, so that it is repeated at once and not
+    /// after the ack wait.
+    async fn catch_up(&mut self) -> Result<(), BrokerError> {
+        self.catching_up_since.get_or_insert_with(Instant::now);
+        match self.phase {
+            Phase::Unknown => {
+                self.request = None;
+                let info = self.declare(self.config.ack_wait).await?;
+                let is_missing = info.num_ack_pending > self.held.len();
+                self.last_delivery = info.delivered.consumer_sequence;
+                self.phase = if is_missing { Phase::Shortening } else { Phase::InOrder };
+            }
+            Phase::Shortening => {
+                self.declare(Duration::from_millis(1)).await?;
+                self.phase = Phase::Expiring(Instant::now() + EXPIRY);
+            }
+            Phase::Expiring(until) => {
+                sleep_until(until).await;
+                let info = self.declare(self.config.ack_wait).await?;
+                self.last_delivery = info.delivered.consumer_sequence;
+                self.phase = Phase::Collecting;
+            }
+            Phase::Collecting => {
+                self.wait_for_delivery(self.config.in_flight_max, REQUEST_MIN, Instant::now() + LOOK_PAUSE)
+                    .await?;
+                self.receive_ready()?;
+                self.look_whether_complete().await?;
+            }
+            Phase::InOrder => {}
+        }
+        if self.phase == Phase::InOrder {
+            self.catching_up_since = None;
+        }
+        Ok(())
+    }
+
+    async fn look_whether_complete(&mut self) -> Result<(), BrokerError> {
+        let info = self.info().await?;
+        if self.phase != Phase::Collecting {
+            return Ok(());
+        }
+        // An ack of an earlier process that arrives just now can end this too early. Order would suffer only if the
+        // server then gave newer events before repeated ones, which it does not.
+        if info.num_ack_pending <= self.held.len() {
+            self.phase = Phase::InOrder;
+        } else if self.catching_up_since.is_some_and(|since| since.elapsed() > self.config.ack_wait * 2) {
+            tracing::warn!(
+                messaging.destination.name = self.config.topic,
+                "deliveries without an ack did not come again; retention may have removed them"
+            );
+            self.phase = Phase::InOrder;
+        }
+        Ok(())
+    }
+
+    async fn info(&self) -> Result<Info, BrokerError> {
+        let subject = format!("CONSUMER.INFO.{}.{}", self.config.topic, durable_name(&self.config));
+        request(&self.context, RECEIVE, &subject, &NoBody {}).await
+    }
+
+    /// Declares the durable, also one that somebody deleted, or changes its ack wait.
+    async fn declare(&mut self, ack_wait: Duration) -> Result<Info, BrokerError> {
+        self.consumer = declare(&self.context, &self.config, ack_wait).await?;
+        Ok(self.consumer.cached_info().clone())
+    }
+
+    /// Takes over what has arrived, without waiting.
+    fn receive_ready(&mut self) -> Result<(), BrokerError> {
+        while let Some(request) = &mut self.request {
+            let Some(delivery) = request.deliveries.next().now_or_never() else { break };
+            self.receive(delivery)?;
+        }
+        Ok(())
+    }
+
+    /// Waits for one delivery, the end of the open request, the end of a nack, or the deadline.
+    async fn wait_for_delivery(
+        &mut self,
+        max: u32,
+        wait: Duration,
+        deadline: Instant,
+    ) -> Result<(), BrokerError> {
+        let now = Instant::now();
+        if self.request.as_ref().is_none_or(|request| request.ends + REQUEST_GRACE <= now) {
+            self.request = Some(self.open_request(max, wait).await?);
+        }
+        let Some(request) = &mut self.request else { return Ok(()) };
+        let nack_ends = self.held.values().filter_map(|held| match held.state {
+            State::Nacked(until) => Some(until),
+            State::Ready | State::Yielded => None,
+        });
+        let wake = nack_ends.chain([deadline, request.ends + REQUEST_GRACE]).min().unwrap_or(deadline);
+        match timeout_at(wake, request.deliveries.next()).await {
+            Ok(delivery) => self.receive(delivery),
+            Err(_) => Ok(()),
+        }
+    }
+
+    async fn open_request(&self, max: u32, wait: Duration) -> Result<Request, BrokerError> {
+        let open_for = wait.clamp(REQUEST_MIN, REQUEST_MAX);
+        let batch = self.consumer.batch().max_messages(max as usize).expires(open_for);
+        match batch.messages().await {
+            Ok(deliveries) => Ok(Request { deliveries, ends: Instant::now() + open_for }),
+            Err(error) => Err(unavailable(RECEIVE, error)),
+        }
+    }
+
+    /// Takes over one result of the open request.
+    fn receive(&mut self, delivery: Option<Result<Message, async_nats::Error>>) -> Result<(), BrokerError> {
+        match delivery {
+            Some(Ok(message)) => {
+                let number = self.hold(message)?;
+                if number != self.last_delivery + 1 && self.phase != Phase::Unknown {
+                    tracing::warn!(
+                        messaging.destination.name = self.config.topic,
+                        "deliveries were lost on their way; what has no ack is collected again"
+                    );
+                    self.phase = Phase::Unknown;
+                }
+                self.last_delivery = number;
+                Ok(())
+            }
+            Some(Err(error)) => {
+                self.request = None;
+                self.phase = Phase::Unknown;
+                Err(unavailable(RECEIVE, error))
+            }
+            // The request is used up or has reached its end.
+            None => {
+                self.request = None;
+                Ok(())
+            }
+        }
+    }
+
+    /// Keeps a delivery and returns the server's number of it.
+    fn hold(&mut self, message: Message) -> Result<u64, BrokerError> {
+        let info = message.info().map_err(|error| unavailable(RECEIVE, error))?;
+        let (place, number) = (info.stream_sequence, info.consumer_sequence);
+        let key = header::read(message.headers.as_ref()).remove("partitionkey");
+        match self.held.get_mut(&place) {
+            // A repeated delivery: only its ack is new. The caller had it for the whole ack wait: it may have
+            // forgotten it, so it gets it again. While catching up the server repeats everything at once.
+            Some(held) => {
+                held.message = message;
+                if held.state == State::Yielded && self.phase == Phase::InOrder {
+                    held.state = State::Ready;
+                }
+            }
+            None => {
+                self.held.insert(place, Held { message, key, state: State::Ready });
+            }
+        }
+        Ok(number)
+    }
+
+    /// What the caller may have now: in the order of the stream, nothing past an earlier event of its key.
+    fn take_due(&mut self, max: u32) -> Vec<Delivery> {
+        let now = Instant::now();
+        let mut waiting_keys = HashSet::new();
+        let mut due = Vec::new();
+        for (place, held) in &mut self.held {
+            if due.len() >= max as usize {
+                break;
+            }
+            let is_due = match held.state {
+                State::Ready => true,
+                State::Nacked(until) => until <= now,
+                State::Yielded => false,
+            };
+            let waits_behind = held.key.as_ref().is_some_and(|key| waiting_keys.contains(key));
+            if is_due && !waits_behind {
+                held.state = State::Yielded;
+                due.push(delivery_of(&self.config.topic, *place, &held.message));
+            } else if matches!(held.state, State::Nacked(_)) {
+                waiting_keys.extend(held.key.clone());
+            }
+        }
+        due
+    }
+
+    /// Acks without waiting for an answer: an ack that is lost is a delivery that comes again.
+    async fn ack_all(&mut self, tokens: &[AckToken]) -> Result<(), BrokerError> {
+        let done: Vec<_> = tokens.iter().filter_map(|token| self.held.remove(&token.0)).collect();
+        let client = self.context.client();
+        if client.connection_state() != connection::State::Connected {
+            // The client would keep them, and with many of them make the caller wait until it is connected.
+            return Ok(());
+        }
+        self.has_unflushed_acks |= !done.is_empty();
+        for reply in done.into_iter().filter_map(|held| held.message.reply.clone()) {
+            client.publish(reply, "+ACK".into()).await.map_err(|error| unavailable(ACK, error))?;
+        }
+        Ok(())
+    }
+
+    /// Waits until the server has no more deliveries without an ack than are held here.
+    async fn flush_acks(&mut self) -> Result<(), BrokerError> {
+        if !self.has_unflushed_acks {
+            return Ok(());
+        }
+        self.context.client().flush().await.map_err(|error| unavailable(ACK, error))?;
+        for _ in 0..FLUSH_LOOKS_MAX {
+            if self.info().await?.num_ack_pending <= self.held.len() {
+                break;
+            }
+            sleep(LOOK_PAUSE).await;
+        }
+        self.has_unflushed_acks = false;
+        Ok(())
+    }
+}
+
+impl Subscription for NatsSubscription {
+    fn next(&mut self, max: u32, wait: Duration) -> BoxFuture<'_, Result<Vec<Delivery>, BrokerError>> {
+        Box::pin(self.next_deliveries(max, wait))
+    }
+
+    fn ack<'a>(&'a mut self, tokens: &'a [AckToken]) -> BoxFuture<'a, Result<(), BrokerError>> {
+        Box::pin(self.ack_all(tokens))
+    }
+
+    fn flush(&mut self) -> BoxFuture<'_, Result<(), BrokerError>> {
+        Box::pin(self.flush_acks())
+    }
+
+    fn nack<'a>(
+        &'a mut self,
+        token: &'a AckToken,
+        delay: Duration,
+    ) -> BoxFuture<'a, Result<(), BrokerError>> {
+        if let Some(held) = self.held.get_mut(&token.0) {
+            held.state = State::Nacked(Instant::now() + delay);
+        }
+        Box::pin(future::ready(Ok(())))
+    }
+}
+
+/// Declares the durable, or changes the ack wait and the limits of the one that stands.
+async fn declare(
+    context: &jetstream::Context,
+    config: &SubscriptionConfig,
+    ack_wait: Duration,
+) -> Result<Consumer<pull::Config>, BrokerError> {
+    let durable = pull::Config {
+        durable_name: Some(durable_name(config)),
+        description: Some(format!("consumer {}, partition {}", config.consumer, config.partition)),
+        filter_subject: format!("{}.{}.>", config.topic, config.partition),
+        deliver_policy: DeliverPolicy::All,
+        ack_policy: AckPolicy::Explicit,
+        ack_wait,
+        max_ack_pending: i64::from(config.in_flight_max),
+        // For ever: attempts are counted in the consumer's database, and nothing may vanish at the broker.
+        max_deliver: -1,
+        ..pull::Config::default()
+    };
+    context.create_consumer_on_stream(durable, &config.topic).await.map_err(|error| match error.kind() {
+        ConsumerErrorKind::JetStream(answer) => answered(SUBSCRIBE, answer),
+        ConsumerErrorKind::InvalidName => refused(SUBSCRIBE, "NATS does not take the consumer's name", error),
+        _ => unavailable(SUBSCRIBE, error),
+    })
+}
+
+/// NATS takes no dot in the name of a durable.
+fn durable_name(config: &SubscriptionConfig) -> String {
+    format!("{}-{}", config.consumer.replace('.', "="), config.partition)
+}
+
+fn delivery_of(topic: &str, place: u64, message: &Message) -> Delivery {
+    let stored_at = message.info().map_or(OffsetDateTime::UNIX_EPOCH, |info| info.published);
+    let attributes = header::read(message.headers.as_ref());
+    let place_in_topic = Place { topic, position: place, stored_at };
+    Delivery {
+        token: AckToken(place),
+        event: cloudevents::read(place_in_topic, attributes, &message.payload),
+    }
+}

@@ -1,0 +1,4 @@
+//! Every broker against the conformance suite, and what is particular to one.
+
+mod local;
+mod nats;

@@ -1,0 +1,298 @@
+//! NATS JetStream on every installed server version.
+
+use futures_util::future::BoxFuture;
+use outbox::OnPoison;
+use outbox::broker::nats::{NatsBroker, NatsConfig};
+use outbox::broker::{Broker, BrokerError, Outgoing, Published, Subscription, SubscriptionConfig};
+use outbox::conformance::broker::{Rig, Server, run};
+use outbox::envelope::{Envelope, EventId, NewEvent, Seq};
+use outbox_tests::{proxy::Proxy, servers::Nats};
+use std::path::Path;
+use std::time::{Duration, Instant};
+use time::OffsetDateTime;
+
+struct NatsRig {
+    server: Nats,
+    broker: NatsBroker,
+}
+
+impl NatsRig {
+    async fn start(program: &Path) -> Self {
+        let server = Nats::private_of(program).await;
+        let broker = NatsBroker::new(config(server.url()));
+        Self { server, broker }
+    }
+}
+
+impl Rig for NatsRig {
+    fn name(&self) -> &str {
+        "nats"
+    }
+
+    fn broker(&self) -> Option<&dyn Broker> {
+        Some(&self.broker)
+    }
+
+    fn fresh_topic(&self) -> String {
+        self.server.fresh_topic()
+    }
+
+    fn put<'a>(&'a self, events: &'a [NewEvent]) -> BoxFuture<'a, ()> {
+        Box::pin(async move {
+            // One at a time: events of one key are never in flight together.
+            for event in events {
+                let published = publish(&self.broker, event).await.expect("the server is running");
+                assert!(matches!(published, Published::Confirmed { duplicate: false }), "{published:?}");
+            }
+        })
+    }
+
+    fn subscribe<'a>(&'a self, config: &'a SubscriptionConfig) -> BoxFuture<'a, Box<dyn Subscription>> {
+        // A connection of its own, as another process has.
+        let broker = NatsBroker::new(self::config(self.server.url()));
+        Box::pin(async move { broker.subscribe(config).await.expect("the server is running") })
+    }
+
+    fn server(&self) -> Option<&dyn Server> {
+        Some(self)
+    }
+}
+
+impl Server for NatsRig {
+    fn kill(&self) {
+        self.server.kill();
+    }
+
+    fn restart(&self) -> BoxFuture<'_, ()> {
+        Box::pin(self.server.restart())
+    }
+}
+
+#[tokio::test]
+async fn nats_keeps_every_rule_of_a_broker() {
+    if Nats::private().await.is_none() {
+        return;
+    }
+    for program in Nats::installed() {
+        eprintln!("on {}", program.display());
+        run(&NatsRig::start(&program).await).await;
+    }
+}
+
+#[tokio::test]
+async fn a_process_with_another_number_of_partitions_is_refused() {
+    if Nats::private().await.is_none() {
+        return;
+    }
+    for program in Nats::installed() {
+        let server = Nats::private_of(&program).await;
+        let topics = vec![server.fresh_topic()];
+        let of = |partitions| NatsConfig { partitions, topics: topics.clone(), ..config(server.url()) };
+        NatsBroker::new(of(16)).connect().await.unwrap();
+
+        let error = NatsBroker::new(of(8)).connect().await.unwrap_err();
+
+        assert!(matches!(error, BrokerError::Mismatch { .. }) && !error.is_transient(), "{error:?}");
+        assert!(error.to_string().contains("partitions: 16") && error.to_string().contains("partitions: 8"));
+        NatsBroker::new(of(16)).connect().await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn an_event_reaches_its_subject_and_every_other_partition_stays_empty() {
+    let Some(server) = Nats::shared().await else { return };
+    let broker = NatsBroker::new(config(server.url()));
+    let topic = server.fresh_topic();
+    let keyed = event(&topic, Some("foobar"));
+    let unordered = event(&topic, None);
+    publish(&broker, &keyed).await.unwrap();
+    publish(&broker, &unordered).await.unwrap();
+
+    let partitions = broker.partitions(&topic).await.unwrap();
+
+    assert_eq!(partitions.len(), 17);
+    for partition in partitions {
+        let mut subscription = broker.subscribe(&subscription(&topic, &partition)).await.unwrap();
+        let deliveries = subscription.next(10, Duration::from_millis(50)).await.unwrap();
+        let ids: Vec<_> = deliveries.into_iter().map(|delivery| delivery.event.unwrap().id).collect();
+        match partition.as_str() {
+            "14" => assert_eq!(ids, [keyed.id]),
+            "any" => assert_eq!(ids, [unordered.id]),
+            other => assert!(ids.is_empty(), "partition {other} has {ids:?}"),
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_unreachable_server_is_a_transient_error_and_a_wrong_address_is_not() {
+    let nobody = NatsBroker::new(config("nats://127.0.0.1:1".to_owned()));
+    assert!(nobody.connect().await.unwrap_err().is_transient());
+    let malformed = NatsBroker::new(config("nats://127.0.0.1:port".to_owned()));
+    assert!(!malformed.connect().await.unwrap_err().is_transient());
+}
+
+#[tokio::test]
+async fn deliveries_lost_with_a_connection_come_before_newer_ones() {
+    let Some(server) = Nats::shared().await else { return };
+    let proxy = Proxy::to(server.port()).await;
+    let through_proxy = NatsBroker::new(config(format!("nats://{}", proxy.address())));
+    let direct = NatsBroker::new(config(server.url()));
+    let topic = server.fresh_topic();
+    let mut subscription = through_proxy.subscribe(&subscription(&topic, "14")).await.unwrap();
+    let mut sent = vec![event(&topic, Some("foobar"))];
+    publish(&direct, &sent[0]).await.unwrap();
+    let mut received = receive(&mut *subscription, 1).await;
+    // The next request stands at the server when the route dies, so what follows is sent into the void.
+    assert!(subscription.next(10, Duration::from_secs(2)).await.unwrap().is_empty());
+    let waiting = subscription.next(10, Duration::from_millis(100)).await.unwrap();
+    assert!(waiting.is_empty());
+    proxy.stall();
+    for _ in 0..5 {
+        sent.push(event(&topic, Some("foobar")));
+        publish(&direct, sent.last().unwrap()).await.unwrap();
+    }
+    proxy.cut();
+    proxy.resume();
+    for _ in 0..5 {
+        sent.push(event(&topic, Some("foobar")));
+        publish(&direct, sent.last().unwrap()).await.unwrap();
+    }
+
+    received.extend(receive(&mut *subscription, 10).await);
+
+    assert_eq!(received, sent.iter().map(|event| event.id).collect::<Vec<_>>());
+}
+
+#[tokio::test]
+async fn what_a_crashed_consumer_left_between_acks_comes_first() {
+    if Nats::private().await.is_none() {
+        return;
+    }
+    for program in Nats::installed() {
+        let server = Nats::private_of(&program).await;
+        let broker = NatsBroker::new(config(server.url()));
+        let topic = server.fresh_topic();
+        let sent: Vec<_> = (0..12).map(|_| event(&topic, Some("foobar"))).collect();
+        for event in &sent[..10] {
+            publish(&broker, event).await.unwrap();
+        }
+        let mut crashed = broker.subscribe(&subscription(&topic, "14")).await.unwrap();
+        let held = crashed.next(10, Duration::from_secs(10)).await.unwrap();
+        assert_eq!(held.len(), 10);
+        crashed.ack(&[held[0].token, held[4].token, held[5].token]).await.unwrap();
+        crashed.flush().await.unwrap();
+        drop(crashed);
+        for event in &sent[10..] {
+            publish(&broker, event).await.unwrap();
+        }
+
+        let mut next = broker.subscribe(&subscription(&topic, "14")).await.unwrap();
+        let received = receive(&mut *next, 9).await;
+
+        let missing: Vec<_> = [1, 2, 3, 6, 7, 8, 9, 10, 11].map(|place| sent[place].id).into();
+        assert_eq!(received, missing, "on {}", program.display());
+    }
+}
+
+#[tokio::test]
+async fn a_subscription_that_is_dropped_in_every_wait_still_catches_up() {
+    let Some(server) = Nats::shared().await else { return };
+    let broker = NatsBroker::new(config(server.url()));
+    let topic = server.fresh_topic();
+    let sent = [event(&topic, Some("foobar")), event(&topic, Some("foobar"))];
+    publish(&broker, &sent[0]).await.unwrap();
+    let mut crashed = broker.subscribe(&subscription(&topic, "14")).await.unwrap();
+    assert_eq!(crashed.next(1, Duration::from_secs(10)).await.unwrap().len(), 1);
+    drop(crashed);
+    publish(&broker, &sent[1]).await.unwrap();
+
+    let mut next = broker.subscribe(&subscription(&topic, "14")).await.unwrap();
+    let mut received = Vec::new();
+    let started = Instant::now();
+    while received.len() < 2 {
+        assert!(started.elapsed() < Duration::from_secs(20), "it never caught up");
+        let wait = tokio::time::timeout(Duration::from_millis(15), next.next(1, Duration::from_secs(5)));
+        received.extend(
+            wait.await.into_iter().flat_map(Result::unwrap).map(|delivery| delivery.event.unwrap().id),
+        );
+    }
+    assert_eq!(received, [sent[0].id, sent[1].id]);
+}
+
+#[tokio::test]
+async fn a_message_that_is_no_event_is_malformed_and_keeps_its_bytes() {
+    let Some(server) = Nats::shared().await else { return };
+    let broker = NatsBroker::new(config(server.url()));
+    let topic = server.fresh_topic();
+    let mut foreign = event(&topic, Some("foobar"));
+    foreign.payload = "[1, 2]".to_owned();
+    publish(&broker, &foreign).await.unwrap();
+
+    let mut subscription = broker.subscribe(&subscription(&topic, "14")).await.unwrap();
+    let deliveries = subscription.next(1, Duration::from_secs(10)).await.unwrap();
+
+    let malformed = deliveries[0].event.as_ref().unwrap_err();
+    assert_eq!(malformed.envelope.payload, foreign.payload);
+    assert_eq!(malformed.envelope.key, foreign.key);
+    assert!(malformed.problem.contains("not a JSON object"), "{}", malformed.problem);
+}
+
+/// Receives and acks that many events; returns the ids in the order of their first delivery.
+async fn receive(subscription: &mut dyn Subscription, count: usize) -> Vec<EventId> {
+    let started = Instant::now();
+    let mut ids = Vec::new();
+    while ids.len() < count {
+        assert!(started.elapsed() < Duration::from_secs(30), "only {ids:?} came");
+        let Ok(deliveries) = subscription.next(1, Duration::from_millis(500)).await else { continue };
+        for delivery in deliveries {
+            let _ = subscription.ack(&[delivery.token]).await;
+            let id = delivery.event.unwrap().id;
+            if !ids.contains(&id) {
+                ids.push(id);
+            }
+        }
+    }
+    ids
+}
+
+async fn publish(broker: &NatsBroker, event: &NewEvent) -> Result<Published, BrokerError> {
+    let envelope = Envelope {
+        seq: Seq(Seq::ORIGIN.0 + 1),
+        occurred_at: OffsetDateTime::now_utc(),
+        event: event.clone(),
+    };
+    let outgoing = [Outgoing { envelope: &envelope, message_id: event.id.0 }];
+    Ok(broker.publish(&outgoing).await?.remove(0))
+}
+
+fn config(servers: String) -> NatsConfig {
+    NatsConfig { servers, request_timeout: Duration::from_secs(2), ..NatsConfig::default() }
+}
+
+fn subscription(topic: &str, partition: &str) -> SubscriptionConfig {
+    SubscriptionConfig {
+        consumer: "billing.charge".to_owned(),
+        topic: topic.to_owned(),
+        partition: partition.to_owned(),
+        ack_wait: Duration::from_secs(30),
+        in_flight_max: 64,
+    }
+}
+
+fn event(topic: &str, key: Option<&str>) -> NewEvent {
+    NewEvent {
+        id: EventId::now(),
+        source: "/tests".to_owned(),
+        topic: topic.to_owned(),
+        key: key.map(str::to_owned),
+        event_type: "tests.happened".to_owned(),
+        event_version: 1,
+        payload: r#"{"eventType":"tests.happened","eventVersion":1}"#.to_owned(),
+        dataschema: "urn:outbox:tests.happened:1".to_owned(),
+        headers: [].into(),
+        traceparent: None,
+        tracestate: None,
+        twin: None,
+        on_poison: OnPoison::Park,
+    }
+}

@@ -10,13 +10,14 @@ use std::path::Path;
 
 /// The modules of `outbox-runtime` in layer order: each may name modules of its own line and of lines above it.
 const LAYERS: &[&[&str]] = &[
-    &["clock", "telemetry", "backoff", "envelope", "payload", "wake"],
+    &["clock", "telemetry", "backoff", "envelope", "payload"],
     &["store", "cursor", "lease", "held", "dead_letter"],
+    &["wake", "pause", "poison", "held_watch", "leadership"],
     &["enqueue", "preflight", "validate"],
     &["broker"],
     &["relay", "upkeep", "cdc"],
     &["consumer"],
-    &["replay", "doctor", "runner"],
+    &["replay", "doctor", "start", "runner"],
     &["conformance"],
 ];
 
@@ -88,7 +89,7 @@ fn sql_is_in_files_of_its_own_and_each_is_used() {
     ];
     let mut breaches = Vec::new();
     for file in published_sources() {
-        for text in &file.strings {
+        for text in file.without_tests().strings {
             if VERBS.iter().any(|verb| text.trim_start().starts_with(verb)) {
                 breaches.push(format!("{}: SQL in a string: {text:?}", file.path));
             }
@@ -96,8 +97,12 @@ fn sql_is_in_files_of_its_own_and_each_is_used() {
     }
     let rust: Vec<Source> = published_sources().collect();
     for sql in sources(".", "sql") {
+        // A file is included by its name, or by a macro that makes the name of an identifier.
         let name = sql.path.rsplit('/').next().expect("a path has a last part").to_owned();
-        let is_used = rust.iter().flat_map(|file| &file.strings).any(|text| text.ends_with(&name));
+        let stem = name.trim_end_matches(".sql");
+        let is_used = rust.iter().any(|file| {
+            file.strings.iter().any(|text| text.ends_with(&name)) || file.words().any(|word| word == stem)
+        });
         if !is_used {
             breaches.push(format!("{}: no Rust file includes it", sql.path));
         }

@@ -21,6 +21,12 @@ impl Source {
         Self { path, text, code, strings }
     }
 
+    /// The file up to its unit tests, which stand at the end.
+    pub(super) fn without_tests(&self) -> Self {
+        let text = self.text.split("\n#[cfg(test)]\nmod ").next().unwrap_or_default();
+        Self::new(self.path.clone(), text.to_owned())
+    }
+
     /// The identifiers and keywords of the code.
     pub(super) fn words(&self) -> impl Iterator<Item = &str> {
         self.code.split(|c: char| !c.is_alphanumeric() && c != '_')

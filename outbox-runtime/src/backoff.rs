@@ -19,11 +19,15 @@ pub struct RetryPolicy {
 
 impl Default for RetryPolicy {
     fn default() -> Self {
-        Self { attempts: 8, base: Duration::from_secs(1), max: Duration::from_secs(600) }
+        Self::DEFAULT
     }
 }
 
 impl RetryPolicy {
+    /// Eight attempts, from one second up to ten minutes apart.
+    pub const DEFAULT: Self =
+        Self { attempts: 8, base: Duration::from_secs(1), max: Duration::from_secs(600) };
+
     /// A random wait after `attempts` failed attempts: between zero and `min(max, base * 2^(attempts - 1))`.
     #[must_use]
     pub fn wait_after(&self, attempts: u32) -> Duration {

@@ -39,5 +39,7 @@ pub use start::RunError;
 /// What generated code calls; exempt from semver.
 #[doc(hidden)]
 pub mod __private {
-    pub use crate::consumer::{HandlerEntry, HandlerError, HandlerFn, Invocation, TypeName};
+    pub use crate::backoff::RetryPolicy;
+    pub use crate::consumer::{HandlerEntry, generated::*};
+    pub use std::time::Duration;
 }

@@ -10,6 +10,7 @@ pub mod compat;
 mod contract;
 mod descriptor;
 mod event;
+mod event_set;
 mod partition_key;
 mod payload;
 mod subschema;
@@ -18,17 +19,19 @@ pub use catalog::{Catalog, CatalogError, ConsumedEvent, ConsumerEntry};
 pub use contract::{Contract, ContractError, dataschema, file_name};
 pub use descriptor::{EventDescriptor, EventSource, FieldDescriptor, KeySource};
 pub use event::{Event, OnPoison, OrderingMode};
+pub use event_set::{DecodeError, EncodedEvent, EventSet, EventVariant};
 pub use partition_key::PartitionKey;
 pub use payload::{DescribedBySchema, ReadFromJson, WrittenAsJson};
 
 /// What generated code calls; exempt from semver.
 #[doc(hidden)]
 pub mod __private {
+    pub use crate::event_set::{decode_into, events_of};
     pub use crate::partition_key::{key_of, key_with};
     pub use crate::{
-        DescribedBySchema, EventDescriptor, EventSource, FieldDescriptor, KeySource, OnPoison, OrderingMode,
-        ReadFromJson, WrittenAsJson,
+        ConsumedEvent, ConsumerEntry, DescribedBySchema, EventDescriptor, EventSource, EventVariant,
+        FieldDescriptor, KeySource, OnPoison, OrderingMode, ReadFromJson, WrittenAsJson,
     };
     pub use inventory::submit;
-    pub use std::string::String;
+    pub use std::{boxed::Box, string::String, vec::Vec};
 }

@@ -1,17 +1,14 @@
 //! Decides what a consumer does with an event, by the type and version alone.
 
-use crate::{
-    broker::Malformed,
-    envelope::Envelope,
-    payload::{self, Opened},
-};
+use crate::{broker::Malformed, envelope::Envelope, payload};
 use outbox_schema::ConsumedEvent;
+use std::borrow::Cow;
 
 /// What is to be done with a delivery.
 #[derive(Debug)]
 pub(super) enum Route<'a> {
-    /// The handler takes it.
-    Handle(Opened<'a>),
+    /// The handler takes it: which of its events it is, and the event's own JSON object.
+    Handle { event: ConsumedEvent, body: Cow<'a, str> },
     /// A type that this consumer does not take, or the other half of a cutover pair: done without running.
     Ignore,
     /// A version above those it takes: hold it until a process that knows it runs.
@@ -36,11 +33,11 @@ pub(super) fn route<'a>(event: Result<&'a Envelope, &'a Malformed>, events: &[Co
     // The payload's own word counts: it is the same on every broker.
     let event_type = opened.event_type.as_deref().unwrap_or(&envelope.event_type);
     let event_version = opened.event_version.unwrap_or(envelope.event_version);
-    let mut versions =
-        events.iter().filter(|event| event.event_type == event_type).map(|event| event.event_version);
-    if versions.clone().any(|version| version == event_version) {
-        return Route::Handle(opened);
+    let of_type = events.iter().filter(|event| event.event_type == event_type);
+    if let Some(&event) = of_type.clone().find(|event| event.event_version == event_version) {
+        return Route::Handle { event, body: opened.body };
     }
+    let mut versions = of_type.map(|event| event.event_version);
     let Some(newest) = versions.clone().max() else { return Route::Ignore };
     if envelope.twin.is_some_and(|twin| versions.any(|version| version == twin.version)) {
         return Route::Ignore;

@@ -27,8 +27,8 @@ impl States {
 
     /// The state of type `T`.
     #[must_use]
-    pub fn get<T: Send + Sync + 'static>(&self) -> Option<&T> {
-        self.values.get(&TypeId::of::<T>())?.downcast_ref()
+    pub fn get<T: Send + Sync + 'static>(&self) -> Option<Arc<T>> {
+        Arc::clone(self.values.get(&TypeId::of::<T>())?).downcast().ok()
     }
 
     pub(crate) fn has(&self, wanted: TypeName) -> bool {

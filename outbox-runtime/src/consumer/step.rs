@@ -26,6 +26,7 @@ use crate::{
     wake::Nudge,
 };
 use futures_util::FutureExt;
+use outbox_schema::EncodedEvent;
 use std::{any::Any, panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
 /// How the work ended. Every end is recorded, so the delivery can be acked.
@@ -76,15 +77,17 @@ impl<S: Store> Consumer<S> {
         };
         let envelope = event.unwrap_or_else(|malformed| &malformed.envelope);
         let case = Case { consumer: self, envelope, attempts_before };
-        let body = match route(event, &self.handler.events()) {
-            Route::Handle(opened) => opened.body,
+        let (event, body) = match route(event, &self.handler.events()) {
+            Route::Handle { event, body } => (event, body),
             Route::Ignore => return case.ignored().await,
             Route::Newer(problem) => return case.not_yet(problem).await,
             Route::Refuse { reason, problem } => {
                 return case.failed(Failure { reason, error_chain: problem }, true).await;
             }
         };
-        case.run(&body, ack).await
+        let event =
+            EncodedEvent { event_type: event.event_type, event_version: event.event_version, payload: &body };
+        case.run(event, ack).await
     }
 }
 
@@ -100,7 +103,7 @@ impl<S: Store> Case<'_, S> {
         self.consumer.outbox.store()
     }
 
-    async fn run(&self, body: &str, ack: AckInTransaction<'_>) -> Result<Handled, StepError> {
+    async fn run(&self, event: EncodedEvent<'_>, ack: AckInTransaction<'_>) -> Result<Handled, StepError> {
         let handler = self.consumer.handler;
         let mut tx = self.store().begin_handler(handler.timeout).await?;
         let claim = Claim {
@@ -128,7 +131,7 @@ impl<S: Store> Case<'_, S> {
                 return self.failed(Failure { reason: "older-than-dedup-window", error_chain }, true).await;
             }
         };
-        match self.call(&mut tx, body).await {
+        match self.call(&mut tx, event).await {
             Ok(()) => self.commit(tx, token, ack).await,
             Err((failure, permanent)) => {
                 self.store().rollback(tx).await;
@@ -138,14 +141,13 @@ impl<S: Store> Case<'_, S> {
     }
 
     /// Runs the handler, with its time limit; a panic is a failure like any other.
-    async fn call(&self, tx: &mut S::Tx, body: &str) -> Result<(), (Failure, bool)> {
+    async fn call(&self, tx: &mut S::Tx, event: EncodedEvent<'_>) -> Result<(), (Failure, bool)> {
         let handler = self.consumer.handler;
         let attempt = self.attempts_before.unwrap_or(0) + 1;
         let context =
             Context::new(handler.entry.name, attempt, Arc::new(self.envelope.clone()), &self.consumer.outbox);
         let invocation = Invocation {
-            envelope: self.envelope,
-            body,
+            event,
             context: &context,
             tx: tx as &mut (dyn Any + Send),
             states: &self.consumer.states,

@@ -24,7 +24,7 @@ use std::time::Duration;
 /// Every future is `Send`. A method that is given a [`Fence`] writes all or nothing, and only while the fence holds.
 pub trait Store: Clone + Send + Sync + 'static {
     /// The owned transaction that handlers receive.
-    type Tx: Send + 'static;
+    type Tx: HandlerTx;
     /// The connection inside a transaction.
     type Connection: Send + 'static;
     /// The reading side of the log.
@@ -292,6 +292,14 @@ impl Default for Retention {
         Self { log: week, inbox: week, wait_max: week }
     }
 }
+
+/// A transaction that a handler can take by `&mut`: the [`Store::Tx`] of some store.
+#[diagnostic::on_unimplemented(
+    message = "a handler cannot take `&mut {Self}`",
+    label = "this is no transaction of a store",
+    note = "take `&mut PgTransaction<'_>` or `&mut SqliteTransaction<'_>` of sqlx; what is shared comes as `State<T>`"
+)]
+pub trait HandlerTx: Send + 'static {}
 
 /// What can be written to in a caller's open transaction: `sqlx::Transaction` of the store's database (savepoints
 /// included) and the transaction of [`Outbox::begin`](crate::Outbox::begin).

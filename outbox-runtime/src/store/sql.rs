@@ -32,6 +32,9 @@ pub(crate) fn quote_identifier(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
+/// A handler that takes another database's transaction than its runner has is refused when the runner starts.
+impl<DB: sqlx::Database> super::HandlerTx for sqlx::Transaction<'static, DB> {}
+
 #[cfg(test)]
 mod tests {
     use super::*;

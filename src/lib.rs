@@ -1,9 +1,12 @@
 //! Typed events with the transactional outbox pattern.
 
-pub use outbox_macros::Event;
+#[cfg(feature = "runtime")]
+pub use outbox_macros::consumer;
+pub use outbox_macros::{Event, EventSet};
 pub use outbox_schema::{
-    Catalog, CatalogError, ConsumedEvent, ConsumerEntry, DescribedBySchema, Event, EventDescriptor,
-    FieldDescriptor, KeySource, OnPoison, OrderingMode, PartitionKey, ReadFromJson, WrittenAsJson,
+    Catalog, CatalogError, ConsumedEvent, ConsumerEntry, DecodeError, DescribedBySchema, EncodedEvent, Event,
+    EventDescriptor, EventSet, EventVariant, FieldDescriptor, KeySource, OnPoison, OrderingMode,
+    PartitionKey, ReadFromJson, WrittenAsJson,
 };
 
 #[cfg(feature = "runtime")]
@@ -12,7 +15,7 @@ pub use outbox_runtime::{
     Tx,
     backoff::RetryPolicy,
     broker,
-    consumer::{self, Context, permanent},
+    consumer::{self, Context, DeliveryParts, FromDelivery, Permanent, State, permanent},
     cursor::{self, Start},
     dead_letter::{self, DeadLetter, DeadLetterFilter},
     draft,

@@ -97,6 +97,15 @@ impl Entry {
         }
     }
 
+    /// The entries of `key(…)`.
+    pub(crate) fn list(&self, example: &str, mistakes: &mut Mistakes) -> Option<Vec<Self>> {
+        if let Value::List(inside) = &self.value {
+            return Some(read(inside.clone(), mistakes));
+        }
+        mistakes.add(&self.key, format!("`{}` takes a list; write `{example}`", self.key));
+        None
+    }
+
     fn assigned<T: syn::parse::Parse>(
         &self,
         what: &str,

@@ -5,6 +5,24 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{DeriveInput, Path, parse_quote};
 
+/// An impl of `EventSet` for an item that could not be one; nothing of it ever runs.
+pub(crate) fn event_set(input: &DeriveInput, root: &Path) -> TokenStream {
+    let ident = generated_at(&input.ident);
+    let mut generics = input.generics.clone();
+    if !generics.params.is_empty() {
+        let (_, arguments, _) = input.generics.split_for_impl();
+        let bound = parse_quote!(#ident #arguments: ::core::marker::Send + 'static);
+        generics.make_where_clause().predicates.push(bound);
+    }
+    let (parameters, arguments, condition) = generics.split_for_impl();
+    quote! {
+        #[automatically_derived]
+        impl #parameters #root::EventSet for #ident #arguments #condition {
+            const VARIANTS: &'static [#root::__private::EventVariant<Self>] = &[];
+        }
+    }
+}
+
 /// An impl of `Event` for an item that could not be one; nothing of it ever runs.
 pub(crate) fn event(input: &DeriveInput, root: &Path) -> TokenStream {
     let ident = generated_at(&input.ident);

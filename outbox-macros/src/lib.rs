@@ -4,8 +4,10 @@
 //! are reported together, and the item then still gets a stub, so that one mistake is one error. What is
 //! generated only calls functions of `outbox::__private`; behaviour is never generated.
 
+mod consumer;
 mod entry;
 mod event;
+mod event_set;
 mod fallback;
 mod mistakes;
 mod name;
@@ -55,4 +57,55 @@ use proc_macro::TokenStream;
 #[proc_macro_derive(Event, attributes(event))]
 pub fn derive_event(input: TokenStream) -> TokenStream {
     event::derive(&syn::parse_macro_input!(input)).into()
+}
+
+/// Makes an enum a set of events that one handler takes, with one variant for each event.
+///
+/// ```ignore
+/// #[derive(EventSet)]
+/// enum OrderChanged {
+///     Placed(OrderPlaced),
+///     Paid(OrderPaid),
+/// }
+/// ```
+///
+/// A variant may hold another set. `#[event_set(crate = path)]` says where `outbox` is found, if not at `::outbox`.
+#[proc_macro_derive(EventSet, attributes(event_set))]
+pub fn derive_event_set(input: TokenStream) -> TokenStream {
+    event_set::derive(&syn::parse_macro_input!(input)).into()
+}
+
+/// Makes an async function the handler of a consumer and enters it into the catalog.
+///
+/// ```ignore
+/// #[consumer(name = "billing.charge", retry(attempts = 8, base = "1s", max = "10m"))]
+/// async fn charge(event: OrderPlaced, tx: &mut PgTransaction<'_>, bank: State<Bank>) -> Result<(), ChargeError> {
+///     // what it writes through `tx` is committed once, together with the note that the event is handled
+/// }
+/// ```
+///
+/// The function stays as it is written. It takes, in any order:
+///
+/// - exactly one event by value: a type that derives `Event`, or an enum that derives `EventSet`;
+/// - the open transaction, `&mut PgTransaction<'_>` or `&mut SqliteTransaction<'_>`, if it needs it;
+/// - `&Context`, if it needs to know the delivery or writes follow-up events;
+/// - values of types that implement `FromDelivery`, each type once; `State<T>` is one.
+///
+/// It returns `Result<(), E>`, where `E` converts into `Box<dyn Error + Send + Sync>`. An error makes the event wait
+/// for another attempt; one made by `outbox::permanent` does not.
+///
+/// | key | meaning | default |
+/// |---|---|---|
+/// | `name = "billing.charge"` | the consumer, named like an event type; required | |
+/// | `retry(attempts = 8)` | how often an event is tried, the first time included | 8 |
+/// | `retry(base = "1s")` | the longest wait before the second attempt; it doubles with each further one | 1 s |
+/// | `retry(max = "10m")` | the longest wait of all | 10 min |
+/// | `timeout = "30s"` | how long one attempt may take | 30 s |
+/// | `concurrency = 8` | how many events of different keys are handled at once | 8 |
+/// | `crate = path` | where `outbox` is found | `::outbox` |
+///
+/// A time is a number with `ms`, `s`, `m` or `h`.
+#[proc_macro_attribute]
+pub fn consumer(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    consumer::attribute(arguments.into(), item.into()).into()
 }

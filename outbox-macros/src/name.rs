@@ -19,6 +19,9 @@ pub(crate) const EVENT_TYPE: NameRule = NameRule {
     chars_max: 200,
 };
 
+/// Consumers; formed like event types, so that brokers take their names too.
+pub(crate) const CONSUMER: NameRule = NameRule { what: "consumer name", ..EVENT_TYPE };
+
 /// Topics.
 pub(crate) const TOPIC: NameRule =
     NameRule { what: "topic", form: "letters of `[a-z0-9_-]`", has_segments: false, chars_max: 100 };

@@ -35,8 +35,25 @@ pub(crate) fn generated_at(tokens: &impl ToTokens) -> TokenStream {
     tokens.to_token_stream().into_iter().map(generated_token).collect()
 }
 
+/// All of `tokens` as if the macro had written them at `span`, so that an error in any of them points there.
+pub(crate) fn all_at(span: Span, tokens: TokenStream) -> TokenStream {
+    let place = |token: TokenTree| match token {
+        TokenTree::Group(group) => {
+            let mut copy = Group::new(group.delimiter(), all_at(span, group.stream()));
+            copy.set_span(group.span().located_at(span));
+            TokenTree::Group(copy)
+        }
+        mut other => {
+            // Only the place: what a name means stays as it is.
+            other.set_span(other.span().located_at(span));
+            other
+        }
+    };
+    tokens.into_iter().map(place).collect()
+}
+
 fn generated_token(token: TokenTree) -> TokenTree {
-    let span = generated_span(token.span());
+    let span = Span::call_site().located_at(token.span());
     match token {
         TokenTree::Group(group) => {
             let mut copy = Group::new(group.delimiter(), generated_at(&group.stream()));
@@ -49,8 +66,4 @@ fn generated_token(token: TokenTree) -> TokenTree {
             other
         }
     }
-}
-
-fn generated_span(span: Span) -> Span {
-    Span::call_site().located_at(span)
 }

@@ -18,7 +18,7 @@ fn stderr(output: &Output) -> String {
 
 /// R35.
 #[test]
-fn events_compile_in_an_old_edition_under_another_name_and_through_a_platform_crate() {
+fn events_and_handlers_compile_in_an_old_edition_under_another_name_and_through_a_platform_crate() {
     for package in ["edition-2018", "renamed", "through-platform"] {
         let output = cargo(&["test", "--package", package]);
         assert!(
@@ -42,10 +42,9 @@ fn a_package_that_must_say_where_outbox_is_gets_one_error_that_names_the_attribu
     assert_eq!(errors.len(), 2, "{stderr}");
 }
 
-/// R34.
+/// R34. The package denies them all, so a lint is an error.
 #[test]
 fn generated_code_trips_no_lint() {
     let output = cargo(&["clippy", "--package", "lints"]);
     assert!(output.status.success(), "{}", stderr(&output));
-    assert!(!stderr(&output).contains("warning"), "{}", stderr(&output));
 }

@@ -8,3 +8,10 @@ fn events() {
     cases.pass("event/pass/*.rs");
     cases.compile_fail("event/fail/*.rs");
 }
+
+#[test]
+fn consumers() {
+    let cases = trybuild::TestCases::new();
+    cases.pass("consumer/pass/*.rs");
+    cases.compile_fail("consumer/fail/*.rs");
+}

@@ -1,6 +1,6 @@
 //! Events in a package of the oldest supported edition.
 
-use outbox::Event;
+use outbox::{consumer, Context, Event};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -13,9 +13,20 @@ pub struct OrderPlaced {
     pub order_id: u64,
 }
 
+/// Counts orders.
+///
+/// # Errors
+/// Never.
+#[consumer(name = "orders.count")]
+pub async fn count(event: OrderPlaced, context: &Context) -> Result<(), std::convert::Infallible> {
+    let _ = (event, context);
+    Ok(())
+}
+
 #[test]
-fn the_event_is_in_the_catalog() {
+fn the_event_and_the_consumer_are_in_the_catalog() {
     let catalog = outbox::Catalog::collect().unwrap();
+    assert_eq!(catalog.consumers()[0].name, "orders.count");
     assert_eq!(catalog.events()[0].rust_path, "edition_2018::OrderPlaced");
     assert_eq!(catalog.events()[0].emitted_by, "edition-2018");
 }

@@ -37,7 +37,8 @@
 extern crate alloc;
 
 use alloc::borrow::Cow;
-use outbox::Event;
+use core::convert::Infallible;
+use outbox::{Context, Event, State, consumer};
 use schemars::JsonSchema;
 use schemars::generate::SchemaGenerator;
 use serde::{Deserialize, Serialize};
@@ -94,6 +95,30 @@ pub struct OrderClosed {
 /// The partition key.
 fn number(event: &OrderClosed) -> String {
     event.order_number.clone()
+}
+
+/// A handler that should no longer be used.
+///
+/// # Errors
+/// Never.
+#[deprecated(note = "use `keep`")]
+#[consumer(name = "orders.count", retry(attempts = 3, base = "1s"), timeout = "5s")]
+pub async fn count(event: OrderClosed, _: &Context) -> Result<(), Infallible> {
+    drop(event);
+    core::future::ready(()).await;
+    Ok(())
+}
+
+/// A handler of an event that should no longer be used.
+///
+/// # Errors
+/// Never.
+#[allow(deprecated)]
+#[consumer(name = "orders.keep")]
+pub async fn keep(event: OrderPlaced, name: State<String>) -> Result<(), Infallible> {
+    drop((event, name));
+    core::future::ready(()).await;
+    Ok(())
 }
 
 /// An event that nobody outside of the crate sees.

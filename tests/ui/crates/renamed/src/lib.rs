@@ -1,6 +1,6 @@
 //! Events in a package that calls its dependency otherwise.
 
-use events::Event;
+use events::{Context, Event, consumer};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -13,8 +13,19 @@ pub struct OrderPlaced {
     pub order_id: u64,
 }
 
+/// Counts orders.
+///
+/// # Errors
+/// Never.
+#[consumer(name = "orders.count", crate = events)]
+pub async fn count(event: OrderPlaced, context: &Context) -> Result<(), std::convert::Infallible> {
+    let _ = (event, context);
+    Ok(())
+}
+
 #[test]
-fn the_event_is_in_the_catalog() {
+fn the_event_and_the_consumer_are_in_the_catalog() {
     let catalog = events::Catalog::collect().unwrap();
+    assert_eq!(catalog.consumers()[0].name, "orders.count");
     assert_eq!(catalog.events()[0].rust_path, "renamed::OrderPlaced");
 }

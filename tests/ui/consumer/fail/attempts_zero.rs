@@ -1,0 +1,12 @@
+// An event is tried at least once.
+#![allow(unused)]
+
+use outbox::consumer;
+use outbox_ui_tests::OrderPlaced;
+
+#[consumer(name = "billing.charge", retry(attempts = 0))]
+async fn charge(event: OrderPlaced) -> Result<(), String> {
+    Ok(())
+}
+
+fn main() {}

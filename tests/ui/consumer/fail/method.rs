@@ -1,0 +1,16 @@
+// A handler is no method.
+#![allow(unused)]
+
+use outbox::consumer;
+use outbox_ui_tests::OrderPlaced;
+
+struct Billing;
+
+impl Billing {
+    #[consumer(name = "billing.charge")]
+    async fn charge(&self, event: OrderPlaced) -> Result<(), String> {
+        Ok(())
+    }
+}
+
+fn main() {}

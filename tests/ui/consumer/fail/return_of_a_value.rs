@@ -1,0 +1,12 @@
+// A handler returns no value.
+#![allow(unused)]
+
+use outbox::consumer;
+use outbox_ui_tests::OrderPlaced;
+
+#[consumer(name = "billing.charge")]
+async fn charge(event: OrderPlaced) -> Result<u64, String> {
+    Ok(event.order_id)
+}
+
+fn main() {}

@@ -1,0 +1,13 @@
+// A set of events is an enum.
+#![allow(unused)]
+
+use outbox::EventSet;
+use outbox_ui_tests::{OrderPaid, OrderPlaced};
+
+#[derive(EventSet)]
+struct OrderChanged {
+    placed: OrderPlaced,
+    paid: OrderPaid,
+}
+
+fn main() {}

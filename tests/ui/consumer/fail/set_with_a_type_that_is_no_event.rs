@@ -1,0 +1,15 @@
+// A set holds events.
+#![allow(unused)]
+
+use outbox::EventSet;
+use outbox_ui_tests::OrderPlaced;
+
+struct Cancelled;
+
+#[derive(EventSet)]
+enum OrderChanged {
+    Placed(OrderPlaced),
+    Cancelled(Cancelled),
+}
+
+fn main() {}

@@ -1,0 +1,14 @@
+// Each event stands in a set once.
+#![allow(unused)]
+
+use outbox::EventSet;
+use outbox_ui_tests::{OrderPaid, OrderPlaced};
+
+#[derive(EventSet)]
+enum OrderChanged {
+    Placed(OrderPlaced),
+    Booked(OrderPlaced),
+    Paid(OrderPaid),
+}
+
+fn main() {}

@@ -1,0 +1,13 @@
+// A set of events is not generic.
+#![allow(unused)]
+
+use outbox::EventSet;
+use outbox_ui_tests::OrderPlaced;
+
+#[derive(EventSet)]
+enum Changed<T> {
+    Placed(OrderPlaced),
+    Other(T),
+}
+
+fn main() {}

@@ -1,0 +1,12 @@
+// A time is a whole number with a unit.
+#![allow(unused)]
+
+use outbox::consumer;
+use outbox_ui_tests::OrderPlaced;
+
+#[consumer(name = "billing.charge", timeout = "1.5s", retry(base = "10", max = "1d"))]
+async fn charge(event: OrderPlaced) -> Result<(), String> {
+    Ok(())
+}
+
+fn main() {}

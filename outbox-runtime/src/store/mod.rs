@@ -248,8 +248,8 @@ pub struct Statement {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StatementValue {
-    /// A UUID (text in SQLite).
-    Uuid(uuid::Uuid),
+    /// A UUID (text in SQLite), or null.
+    Uuid(Option<uuid::Uuid>),
     /// Text, or null.
     Text(Option<String>),
     /// A 32-bit integer, or null.

@@ -41,8 +41,7 @@ mod tests {
 
     #[test]
     fn a_hostile_prefix_stays_one_identifier() {
-        let filled =
-            fill_text("SELECT 1 FROM {outbox_log} l", |name| quote_identifier(&format!("a\"; DROP {name}")));
-        assert_eq!(filled, "SELECT 1 FROM \"a\"\"; DROP log\" l");
+        let filled = fill_text("FROM {outbox_log} l", |name| quote_identifier(&format!("a\"; DROP {name}")));
+        assert_eq!(filled, "FROM \"a\"\"; DROP log\" l");
     }
 }

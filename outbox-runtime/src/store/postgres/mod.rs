@@ -1,1 +1,107 @@
-//! PostgreSQL as a store.
+//! PostgreSQL as a store: an append-only log, read by a cursor that knows its gaps.
+//!
+//! Numbers are taken before commits, so a lower one may become visible after a higher one was read. The cursor keeps
+//! such numbers as holes until it is proven that nothing comes any more; see [`PostgresLog`].
+//!
+//! Every write of a leader is fenced: it locks the epoch row of its lease first, and a take-over changes that row.
+
+mod config;
+mod cursor;
+mod dead_letter;
+mod error;
+mod holes;
+mod inbox;
+mod insert;
+mod lease;
+mod migrate;
+mod notify;
+mod precondition;
+mod progress;
+mod record;
+mod row;
+mod statements;
+mod status;
+mod store;
+mod sweep;
+mod transaction;
+
+pub use config::PostgresConfig;
+pub use cursor::PostgresLog;
+
+use crate::store::StoreError;
+use error::during;
+use notify::Listener;
+use sqlx::{
+    PgPool,
+    postgres::{PgConnectOptions, PgPoolOptions},
+};
+use statements::Statements;
+use std::{str::FromStr, sync::Arc};
+
+/// The connections of a pool that the store makes itself.
+const CONNECTIONS_MAX: u32 = 16;
+
+/// The events of one PostgreSQL database. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct PostgresStore {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    pool: PgPool,
+    config: PostgresConfig,
+    sql: Statements,
+    listener: Listener,
+}
+
+impl PostgresStore {
+    /// Connects to the database of `url` (`postgres://user@host/database`) with at most 16 connections.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be reached.
+    ///
+    /// # Cancel safety
+    /// If dropped, call it again.
+    pub async fn connect(url: &str) -> Result<Self, StoreError> {
+        let options = PgConnectOptions::from_str(url).map_err(during("read the database url"))?;
+        let pool = PgPoolOptions::new().max_connections(CONNECTIONS_MAX).connect_with(options).await;
+        Self::with_pool(pool.map_err(during("connect to the database"))?, PostgresConfig::default())
+    }
+
+    /// Uses the application's pool. Besides it, each open log has a connection of its own, and so has the listener.
+    ///
+    /// # Errors
+    /// [`StoreError::Schema`] when the schema or the prefix cannot be names.
+    pub fn with_pool(pool: PgPool, config: PostgresConfig) -> Result<Self, StoreError> {
+        config.check()?;
+        let sql = Statements::new(&config);
+        let listener = Listener::new(config.channel());
+        Ok(Self { inner: Arc::new(Inner { pool, config, sql, listener }) })
+    }
+
+    /// The pool.
+    #[must_use]
+    pub fn pool(&self) -> &PgPool {
+        &self.inner.pool
+    }
+
+    /// The name and the text of every statement, for tests that prepare them.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn statement_texts(&self) -> Vec<(&'static str, String)> {
+        self.sql().texts()
+    }
+
+    fn config(&self) -> &PostgresConfig {
+        &self.inner.config
+    }
+
+    fn sql(&self) -> &Statements {
+        &self.inner.sql
+    }
+
+    fn listener(&self) -> &Listener {
+        &self.inner.listener
+    }
+}

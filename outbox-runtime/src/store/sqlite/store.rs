@@ -354,7 +354,7 @@ fn dead_letter(row: &SqliteRow) -> Result<DeadLetter, StoreError> {
         get(row, "attempts")?,
         (moment(get(row, "first_failed_at")?), moment(get(row, "last_failed_at")?)),
         get(row, "parks_key")?,
-        get(row, "replaying")?,
+        get(row, "is_replaying")?,
     ))
 }
 

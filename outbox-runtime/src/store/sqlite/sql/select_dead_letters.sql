@@ -1,5 +1,8 @@
 -- Dead letters by number, at most ?9, that match every condition which is not null.
-SELECT * FROM {outbox_dead_letter}
+SELECT *,
+       replaying OR EXISTS (SELECT 1 FROM {outbox_request} AS request
+                             WHERE request.dead_letter_id = dead.dead_letter_id AND request = 'replay') AS is_replaying
+  FROM {outbox_dead_letter} AS dead
  WHERE (?1 IS NULL OR dead_letter_id IN (SELECT value FROM json_each(?1)))
    AND (?2 IS NULL OR stage = ?2)
    AND (?3 IS NULL OR event_type = ?3)

@@ -1,0 +1,86 @@
+//! Leases, their heartbeats, and the members of a stage.
+
+use super::{PostgresStore, error::during, transaction::commit_own};
+use crate::{
+    held::Stage,
+    lease::{LeaseName, Owner},
+    store::StoreError,
+};
+use std::time::Duration;
+
+/// In a transaction with a limit on waiting: the row of a paused leader may be locked until the database ends it.
+pub(super) async fn acquire(
+    store: &PostgresStore,
+    lease: &LeaseName,
+    owner: Owner,
+    ttl: Duration,
+) -> Result<Option<i64>, StoreError> {
+    let begin = store.sql().begin_write.clone();
+    let mut tx = store.pool().begin_with(begin).await.map_err(during("take a lease"))?;
+    let epoch = sqlx::query_scalar(store.sql().acquire_lease.clone())
+        .bind(lease.as_str())
+        .bind(owner.0)
+        .bind(ttl.as_secs_f64())
+        .fetch_optional(&mut *tx)
+        .await
+        .map_err(during("take a lease"))?;
+    commit_own(tx).await?;
+    Ok(epoch)
+}
+
+pub(super) async fn renew(
+    store: &PostgresStore,
+    leases: &[LeaseName],
+    owner: Owner,
+    ttl: Duration,
+) -> Result<Vec<LeaseName>, StoreError> {
+    let names: Vec<&str> = leases.iter().map(LeaseName::as_str).collect();
+    let renewed: Vec<String> = sqlx::query_scalar(store.sql().renew_leases.clone())
+        .bind(names)
+        .bind(owner.0)
+        .bind(ttl.as_secs_f64())
+        .fetch_all(store.pool())
+        .await
+        .map_err(during("renew leases"))?;
+    Ok(leases.iter().filter(|lease| renewed.iter().any(|name| name == lease.as_str())).cloned().collect())
+}
+
+pub(super) async fn release(
+    store: &PostgresStore,
+    lease: &LeaseName,
+    owner: Owner,
+) -> Result<(), StoreError> {
+    sqlx::query(store.sql().release_lease.clone())
+        .bind(lease.as_str())
+        .bind(owner.0)
+        .execute(store.pool())
+        .await
+        .map_err(during("give a lease back"))?;
+    Ok(())
+}
+
+pub(super) async fn join(
+    store: &PostgresStore,
+    stage: &Stage,
+    owner: Owner,
+    ttl: Duration,
+) -> Result<u32, StoreError> {
+    let members: i64 = sqlx::query_scalar(store.sql().join_stage.clone())
+        .bind(stage.as_str())
+        .bind(owner.0)
+        .bind(ttl.as_secs_f64())
+        .fetch_one(store.pool())
+        .await
+        .map_err(during("join a stage"))?;
+    Ok(u32::try_from(members).unwrap_or(u32::MAX))
+}
+
+pub(super) async fn leave(store: &PostgresStore, stage: &Stage, owner: Owner) -> Result<(), StoreError> {
+    sqlx::query(store.sql().leave_stage.clone())
+        .bind(stage.as_str())
+        .bind(owner.0)
+        .execute(store.pool())
+        .await
+        .map_err(during("leave a stage"))?;
+    Ok(())
+}

@@ -1,0 +1,152 @@
+//! The record of what a stage has settled: loaded when a log is opened, appended at each settle.
+
+use super::{
+    PostgresStore,
+    error::during,
+    holes::{Holes, HolesRecord},
+    transaction::{commit_own, lock_fence, lost},
+};
+use crate::{cursor::Start, envelope::Seq, lease::Fence, store::StoreError};
+use sqlx::{Connection, PgConnection, Row};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Instant,
+};
+
+/// What a settle writes.
+#[derive(Debug)]
+pub(super) struct Record {
+    pub(super) settled: i64,
+    pub(super) late: BTreeSet<i64>,
+    pub(super) holes: HolesRecord,
+}
+
+/// The settled seq and the holes of the fence's stage; a stage without progress is registered at `start` first.
+pub(super) async fn load_or_register(
+    store: &PostgresStore,
+    connection: &mut PgConnection,
+    fence: &Fence,
+    start: Start,
+) -> Result<(i64, Holes), StoreError> {
+    if let Some(progress) = load(store, connection, fence).await? {
+        return Ok(progress);
+    }
+    register(store, connection, fence, start).await?;
+    Ok(load(store, connection, fence).await?.expect("a stage that was registered has progress"))
+}
+
+async fn load(
+    store: &PostgresStore,
+    connection: &mut PgConnection,
+    fence: &Fence,
+) -> Result<Option<(i64, Holes)>, StoreError> {
+    let action = "load the progress of a stage";
+    let row = sqlx::query(store.sql().load_progress.clone())
+        .bind(fence.lease().as_str())
+        .bind(fence.owner.0)
+        .bind(fence.epoch)
+        .bind(fence.stage.as_str())
+        .fetch_optional(connection)
+        .await
+        .map_err(during(action))?
+        .ok_or_else(|| lost(fence))?;
+    let Some(settled) = row.try_get("settled_seq").map_err(during(action))? else { return Ok(None) };
+    let inline: Option<Vec<i64>> = row.try_get("holes").map_err(during(action))?;
+    let firsts: Vec<i64> = row.try_get("first_seqs").map_err(during(action))?;
+    let lasts: Vec<i64> = row.try_get("last_seqs").map_err(during(action))?;
+    let stored: BTreeMap<i64, i64> = firsts.into_iter().zip(lasts).collect();
+    Ok(Some((settled, Holes::load(inline.unwrap_or_default(), stored, Instant::now()))))
+}
+
+async fn register(
+    store: &PostgresStore,
+    connection: &mut PgConnection,
+    fence: &Fence,
+    start: Start,
+) -> Result<(), StoreError> {
+    let action = "register a stage";
+    let begin = store.sql().begin_write.clone();
+    let mut tx = connection.begin_with(begin).await.map_err(during(action))?;
+    lock_fence(store, &mut tx, fence).await?;
+    let statement = match start {
+        Start::Earliest => store.sql().register_at_earliest.clone(),
+        Start::Latest => store.sql().register_at_latest.clone(),
+    };
+    sqlx::query(statement)
+        .bind(fence.stage.as_str())
+        .bind(fence.epoch)
+        .bind(Seq::ORIGIN.0)
+        .execute(&mut *tx)
+        .await
+        .map_err(during(action))?;
+    commit_own(tx).await
+}
+
+/// Writes the rows of holes and the row of progress, in an open transaction; gives its id.
+pub(super) async fn write(
+    store: &PostgresStore,
+    connection: &mut PgConnection,
+    fence: &Fence,
+    before: i64,
+    record: &Record,
+) -> Result<i64, StoreError> {
+    let holes = &record.holes;
+    if !holes.delete.is_empty() {
+        sqlx::query(store.sql().delete_holes.clone())
+            .bind(fence.stage.as_str())
+            .bind(&holes.delete)
+            .execute(&mut *connection)
+            .await
+            .map_err(during("forget holes of the log"))?;
+    }
+    if !holes.insert.is_empty() {
+        let (firsts, lasts): (Vec<i64>, Vec<i64>) = holes.insert.iter().copied().unzip();
+        sqlx::query(store.sql().insert_holes.clone())
+            .bind(fence.stage.as_str())
+            .bind(firsts)
+            .bind(lasts)
+            .execute(&mut *connection)
+            .await
+            .map_err(during("record holes of the log"))?;
+    }
+    append(store, connection, fence, before, record).await
+}
+
+/// Appends the row of progress in one fenced statement, if the newest row says `before`; gives its transaction's id.
+pub(super) async fn append(
+    store: &PostgresStore,
+    connection: &mut PgConnection,
+    fence: &Fence,
+    before: i64,
+    record: &Record,
+) -> Result<i64, StoreError> {
+    let action = "settle the log";
+    let inline = &record.holes.inline;
+    let xid = sqlx::query_scalar(store.sql().settle_log.clone())
+        .bind(fence.lease().as_str())
+        .bind(fence.owner.0)
+        .bind(fence.epoch)
+        .bind(fence.stage.as_str())
+        .bind(record.settled)
+        .bind((!inline.is_empty()).then_some(inline))
+        .bind(before)
+        .fetch_optional(&mut *connection)
+        .await
+        .map_err(during(action))?;
+    if let Some(xid) = xid {
+        return Ok(xid);
+    }
+    let leads: bool = sqlx::query_scalar(store.sql().is_leader.clone())
+        .bind(fence.lease().as_str())
+        .bind(fence.owner.0)
+        .bind(fence.epoch)
+        .fetch_one(connection)
+        .await
+        .map_err(during(action))?;
+    if !leads {
+        return Err(lost(fence));
+    }
+    let source =
+        format!("the stage `{}` does not stand at seq {before} any more; it is loaded again", fence.stage);
+    Err(StoreError::Database { action, transient: true, source: source.into() })
+}

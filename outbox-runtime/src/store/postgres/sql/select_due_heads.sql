@@ -1,0 +1,14 @@
+-- The heads of the lanes of stage $1, share $2, that are due, at most $3, the longest due first.
+SELECT head.*
+  FROM {outbox_waiting} AS waiting
+ CROSS JOIN LATERAL (
+       SELECT seq, occurred_at, id, topic, key, event_type, event_version, payload, source, dataschema, headers,
+              traceparent, tracestate, twin_id, twin_version, on_poison, attempts, replayed
+         FROM {outbox_held} AS held
+        WHERE held.stage = waiting.stage AND held.lane = waiting.lane
+        ORDER BY held.seq, held.source, held.id
+        LIMIT 1
+ ) AS head
+ WHERE waiting.stage = $1 AND waiting.share = $2 AND waiting.next_at <= pg_catalog.clock_timestamp()
+ ORDER BY waiting.next_at, waiting.lane
+ LIMIT $3

@@ -1,0 +1,157 @@
+//! Every SQL statement of this store, with the names of the configured tables filled in.
+//!
+//! Besides `{outbox_x}`, the quoted and qualified name of a table, the files write `{outbox_x:text}` for that name as a
+//! string literal, `{outbox_schema:alone}` and `{outbox_schema:alone_text}` for the schema, and `{outbox_x:number}` for
+//! a number of the configuration.
+
+use super::config::PostgresConfig;
+use crate::store::sql::{fill, quote_identifier};
+use sqlx::SqlStr;
+use std::time::Duration;
+
+/// Makes the struct and its constructor: the field `x` is the file `sql/x.sql`.
+macro_rules! statements {
+    ($($name:ident),* $(,)?) => {
+        #[derive(Debug)]
+        pub(super) struct Statements {
+            config: PostgresConfig,
+            $(pub(super) $name: SqlStr,)*
+        }
+
+        impl Statements {
+            pub(super) fn new(config: &PostgresConfig) -> Self {
+                Self {
+                    config: config.clone(),
+                    $($name: filled(config, include_str!(concat!("sql/", stringify!($name), ".sql"))),)*
+                }
+            }
+
+            /// The name and the text of each file.
+            pub(super) fn texts(&self) -> Vec<(&'static str, String)> {
+                vec![$((stringify!($name), self.$name.as_str().to_owned())),*]
+            }
+        }
+    };
+}
+
+statements! {
+    acquire_lease,
+    advance_lane,
+    alter_slot_default,
+    begin_migration,
+    begin_write,
+    claim_event,
+    count_waiting,
+    create_schema,
+    create_version,
+    delete_dead_letter,
+    delete_held,
+    delete_holes,
+    delete_requests,
+    find_objects,
+    hold_dead_letter,
+    insert_dead_letter,
+    insert_event,
+    insert_events,
+    insert_held,
+    insert_holes,
+    insert_requests,
+    insert_version,
+    is_leader,
+    join_stage,
+    leave_stage,
+    lift_lanes,
+    load_progress,
+    lock_fence,
+    lock_lanes,
+    notify,
+    prove_and_commit,
+    prove_handler,
+    read_holes,
+    read_log,
+    read_log_filtered,
+    register_at_earliest,
+    register_at_latest,
+    release_lease,
+    renew_leases,
+    select_dead_letters,
+    select_due_heads,
+    select_last_numbers,
+    select_number_holders,
+    select_sequence,
+    select_state,
+    select_status,
+    select_version,
+    select_waiting,
+    set_session,
+    settle_log,
+    try_migration_lock,
+    update_held,
+    update_slot_secs,
+    update_version,
+}
+
+impl Statements {
+    /// The statements that begin a handler's transaction of that time limit.
+    pub(super) fn begin_handler(&self, timeout: Duration) -> SqlStr {
+        fill(&without_comments(include_str!("sql/begin_handler.sql")), |_| millis(timeout))
+    }
+
+    /// A migration or a list of grants, filled in like the statements.
+    pub(super) fn script(&self, text: &str) -> SqlStr {
+        filled(&self.config, text)
+    }
+}
+
+fn filled(config: &PostgresConfig, text: &str) -> SqlStr {
+    fill(&without_comments(text), |name| value(config, name))
+}
+
+/// The comments are for readers of the files, not for the server.
+fn without_comments(text: &str) -> String {
+    text.lines().filter(|line| !line.trim_start().starts_with("--")).collect::<Vec<_>>().join("\n")
+}
+
+/// What stands for the placeholder `{outbox_<name>}`.
+fn value(config: &PostgresConfig, name: &str) -> String {
+    let table = |name| {
+        format!("{}.{}", quote_identifier(&config.schema), quote_identifier(&(config.prefix.clone() + name)))
+    };
+    match name.split_once(':') {
+        None => table(name),
+        Some((name, "text")) => quote_literal(&table(name)),
+        Some(("schema", "alone")) => quote_identifier(&config.schema),
+        Some(("schema", "alone_text")) => quote_literal(&config.schema),
+        Some(("slot_secs", _)) => config.slot_secs().to_string(),
+        Some(("idle_ms", _)) => millis(config.idle_in_transaction_max),
+        Some(("lock_ms", _)) => millis(config.lock_wait_max),
+        Some(_) => unreachable!("an SQL file has a placeholder without a value: {name}"),
+    }
+}
+
+/// A time limit in the unit of PostgreSQL's settings, where zero would mean "no limit".
+pub(super) fn millis(limit: Duration) -> String {
+    limit.as_millis().clamp(1, i32::MAX as u128).to_string()
+}
+
+/// A string literal whose meaning does not depend on `standard_conforming_strings`.
+fn quote_literal(text: &str) -> String {
+    let text = text.replace('\'', "''");
+    if text.contains('\\') { format!("E'{}'", text.replace('\\', "\\\\")) } else { format!("'{text}'") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_quoted_once_as_identifier_and_once_more_as_literal() {
+        let config =
+            PostgresConfig { schema: "o'\"x".into(), prefix: "P_".into(), ..PostgresConfig::default() };
+        let filled = filled(
+            &config,
+            "{outbox_log} {outbox_log:text} {outbox_schema:alone_text} '{}' {outbox_slot_secs:number}",
+        );
+        assert_eq!(filled.as_str(), r#""o'""x"."P_log" '"o''""x"."P_log"' 'o''"x' '{}' 100800"#);
+    }
+}

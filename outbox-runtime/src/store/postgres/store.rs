@@ -1,0 +1,171 @@
+//! The trait [`Store`] for PostgreSQL: each method is a function of the module that has the idea.
+
+use super::{
+    PostgresLog, PostgresStore, dead_letter, inbox, insert, lease, migrate, notify, record, status, sweep,
+    transaction::{self, Tx},
+};
+use crate::{
+    cursor::{Filter, Start},
+    dead_letter::{DeadLetter, DeadLetterFilter, Request},
+    envelope::{EventId, NewEvent},
+    held::{Change, HeldEvent, Stage},
+    lease::{Fence, LeaseName, Owner},
+    store::{
+        Claim, Claimed, EventState, HandlerToken, OpenTx, Retention, StageStatus, Statement, Store,
+        StoreError, Waiting, sealed::Sealed,
+    },
+};
+use sqlx::{PgConnection, Postgres, Transaction};
+use std::time::Duration;
+
+impl Store for PostgresStore {
+    type Tx = Tx;
+    type Connection = PgConnection;
+    type Log = PostgresLog;
+
+    const NAME: &'static str = "postgres";
+    const HANDLERS_MAX: u32 = u32::MAX;
+    const NOTIFIES: bool = true;
+    const SETTLES_IN_HANDLER: bool = false;
+
+    async fn migrate(&self) -> Result<(), StoreError> {
+        migrate::migrate(self).await
+    }
+
+    async fn check(&self) -> Result<(), StoreError> {
+        migrate::check(self).await
+    }
+
+    async fn begin(&self) -> Result<Tx, StoreError> {
+        transaction::begin(self).await
+    }
+
+    async fn commit(&self, tx: Tx) -> Result<(), StoreError> {
+        transaction::commit(self, tx).await
+    }
+
+    async fn rollback(&self, tx: Tx) {
+        transaction::rollback(tx).await;
+    }
+
+    fn connection(tx: &mut Tx) -> &mut PgConnection {
+        tx
+    }
+
+    async fn insert(&self, connection: &mut PgConnection, events: &[NewEvent]) -> Result<(), StoreError> {
+        insert::insert(self, connection, events).await
+    }
+
+    fn statement(&self, event: &NewEvent) -> Statement {
+        insert::statement(self, event)
+    }
+
+    async fn state(&self, id: EventId) -> Result<EventState, StoreError> {
+        status::state(self, id).await
+    }
+
+    async fn notify(&self) -> Result<(), StoreError> {
+        notify::notify(self).await
+    }
+
+    async fn notified(&self) {
+        notify::notified(self).await;
+    }
+
+    async fn acquire(
+        &self,
+        lease: &LeaseName,
+        owner: Owner,
+        ttl: Duration,
+    ) -> Result<Option<i64>, StoreError> {
+        lease::acquire(self, lease, owner, ttl).await
+    }
+
+    async fn renew(
+        &self,
+        leases: &[LeaseName],
+        owner: Owner,
+        ttl: Duration,
+    ) -> Result<Vec<LeaseName>, StoreError> {
+        lease::renew(self, leases, owner, ttl).await
+    }
+
+    async fn release(&self, lease: &LeaseName, owner: Owner) -> Result<(), StoreError> {
+        lease::release(self, lease, owner).await
+    }
+
+    async fn join(&self, stage: &Stage, owner: Owner, ttl: Duration) -> Result<u32, StoreError> {
+        lease::join(self, stage, owner, ttl).await
+    }
+
+    async fn leave(&self, stage: &Stage, owner: Owner) -> Result<(), StoreError> {
+        lease::leave(self, stage, owner).await
+    }
+
+    async fn open_log(&self, fence: &Fence, filter: Filter, start: Start) -> Result<PostgresLog, StoreError> {
+        PostgresLog::open(self.clone(), fence, filter, start).await
+    }
+
+    async fn apply(&self, fence: &Fence, changes: &[Change]) -> Result<(), StoreError> {
+        let mut tx = transaction::begin_fenced(self, fence).await?;
+        record::apply(self, &mut tx, fence, changes).await?;
+        transaction::commit_own(tx).await
+    }
+
+    async fn apply_in(&self, tx: &mut Tx, fence: &Fence, changes: &[Change]) -> Result<(), StoreError> {
+        transaction::lock_fence(self, tx, fence).await?;
+        record::apply(self, tx, fence, changes).await
+    }
+
+    async fn due_heads(&self, fence: &Fence, max: u32) -> Result<Vec<HeldEvent>, StoreError> {
+        record::due_heads(self, fence, max).await
+    }
+
+    async fn waiting(&self, fence: &Fence) -> Result<Waiting, StoreError> {
+        record::waiting(self, fence).await
+    }
+
+    async fn waiting_lanes(&self, fence: &Fence, lanes: &[String]) -> Result<Vec<String>, StoreError> {
+        record::waiting_lanes(self, fence, lanes).await
+    }
+
+    async fn begin_handler(&self, timeout: Duration) -> Result<Tx, StoreError> {
+        transaction::begin_handler(self, timeout).await
+    }
+
+    async fn claim(&self, tx: &mut Tx, fence: &Fence, claim: &Claim<'_>) -> Result<Claimed, StoreError> {
+        inbox::claim(self, tx, fence, claim).await
+    }
+
+    async fn commit_handler(&self, tx: Tx, fence: &Fence, token: HandlerToken) -> Result<(), StoreError> {
+        transaction::commit_handler(self, tx, fence, &token).await
+    }
+
+    async fn dead_letters(&self, filter: &DeadLetterFilter, max: u32) -> Result<Vec<DeadLetter>, StoreError> {
+        dead_letter::list(self, filter, max).await
+    }
+
+    async fn request(&self, filter: &DeadLetterFilter, request: Request) -> Result<u64, StoreError> {
+        dead_letter::request(self, filter, request).await
+    }
+
+    async fn act_on_requests(&self, fence: &Fence, max: u32) -> Result<u32, StoreError> {
+        record::act_on_requests(self, fence, max).await
+    }
+
+    async fn status(&self) -> Result<Vec<StageStatus>, StoreError> {
+        status::status(self).await
+    }
+
+    async fn sweep(&self, owner: Owner, retention: &Retention) -> Result<bool, StoreError> {
+        sweep::sweep(self, owner, retention).await
+    }
+}
+
+impl Sealed for Transaction<'_, Postgres> {}
+
+impl OpenTx<PostgresStore> for Transaction<'_, Postgres> {
+    fn connection(&mut self) -> &mut PgConnection {
+        self
+    }
+}

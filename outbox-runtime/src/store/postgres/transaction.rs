@@ -1,0 +1,99 @@
+//! Transactions: begun with limits, committed only when proven.
+
+use super::{
+    PostgresStore,
+    error::{during, is_no_transaction},
+};
+use crate::{
+    lease::Fence,
+    store::{HandlerToken, StoreError},
+};
+use sqlx::{PgConnection, Postgres, Transaction};
+use std::time::Duration;
+
+/// The transaction that callers and handlers hold.
+pub(super) type Tx = Transaction<'static, Postgres>;
+
+pub(super) async fn begin(store: &PostgresStore) -> Result<Tx, StoreError> {
+    store.pool().begin().await.map_err(during("begin a transaction"))
+}
+
+pub(super) async fn begin_handler(store: &PostgresStore, timeout: Duration) -> Result<Tx, StoreError> {
+    let begin = store.sql().begin_handler(timeout);
+    store.pool().begin_with(begin).await.map_err(during("begin a handler's transaction"))
+}
+
+/// Begins a short transaction of a leader and locks its fence to the end.
+///
+/// The lock is why a transaction of several statements is as good as one: a take-over waits for its end, so no
+/// statement of it can run after one.
+pub(super) async fn begin_fenced(store: &PostgresStore, fence: &Fence) -> Result<Tx, StoreError> {
+    let begin = store.sql().begin_write.clone();
+    let mut tx = store.pool().begin_with(begin).await.map_err(during("begin a leader's transaction"))?;
+    lock_fence(store, &mut tx, fence).await?;
+    Ok(tx)
+}
+
+/// Locks the fence to the end of the open transaction.
+pub(super) async fn lock_fence(
+    store: &PostgresStore,
+    connection: &mut PgConnection,
+    fence: &Fence,
+) -> Result<(), StoreError> {
+    let locked = sqlx::query(store.sql().lock_fence.clone())
+        .bind(fence.lease().as_str())
+        .bind(fence.owner.0)
+        .bind(fence.epoch)
+        .fetch_optional(connection)
+        .await
+        .map_err(during("lock the fence"))?;
+    locked.map(|_| ()).ok_or_else(|| lost(fence))
+}
+
+/// The error of a leader whose fence does not hold.
+pub(super) fn lost(fence: &Fence) -> StoreError {
+    StoreError::LeaseLost { lease: fence.lease().to_string() }
+}
+
+/// Commits and proves it, in one round trip.
+pub(super) async fn commit(store: &PostgresStore, mut tx: Tx) -> Result<(), StoreError> {
+    let proof = sqlx::raw_sql(store.sql().prove_and_commit.clone()).execute(&mut *tx).await;
+    match proof {
+        // What is dropped here is the empty transaction that the chain began.
+        Ok(_) => Ok(()),
+        Err(error) if is_no_transaction(&error) => Err(StoreError::EndedEarly),
+        Err(error) => Err(during("commit a transaction")(error)),
+    }
+}
+
+/// Commits a transaction of ours, none of whose statements failed: nothing to prove.
+pub(super) async fn commit_own(tx: Transaction<'_, Postgres>) -> Result<(), StoreError> {
+    tx.commit().await.map_err(during("commit a transaction"))
+}
+
+/// Proves a handler's transaction, then commits it.
+pub(super) async fn commit_handler(
+    store: &PostgresStore,
+    mut tx: Tx,
+    fence: &Fence,
+    token: &HandlerToken,
+) -> Result<(), StoreError> {
+    let proof: (bool, bool) = sqlx::query_as(store.sql().prove_handler.clone())
+        .bind(fence.lease().as_str())
+        .bind(fence.owner.0)
+        .bind(fence.epoch)
+        .bind(&token.0)
+        .fetch_one(&mut *tx)
+        .await
+        .map_err(during("prove a handler's transaction"))?;
+    match proof {
+        (true, true) => commit_own(tx).await,
+        (false, _) => Err(StoreError::EndedEarly),
+        (true, false) => Err(lost(fence)),
+    }
+}
+
+pub(super) async fn rollback(tx: Tx) {
+    // An error means that the connection is gone, and the transaction with it.
+    let _ = tx.rollback().await;
+}

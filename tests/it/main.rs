@@ -5,4 +5,5 @@ mod broker;
 mod dependency_tree;
 mod macros;
 mod servers;
+mod store;
 mod tidy;

@@ -4,3 +4,4 @@
 //! each that it leaves out because the capability is not declared.
 
 pub mod broker;
+pub mod store;

@@ -1,0 +1,4 @@
+//! Every store against the conformance suite, and what is particular to one.
+
+mod postgres;
+mod sqlite;

@@ -1,4 +1,6 @@
 //! Typed events with the transactional outbox pattern.
+//!
+#![doc = include_str!("../README.md")]
 
 #[cfg(feature = "runtime")]
 pub use outbox_macros::consumer;

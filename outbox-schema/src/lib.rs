@@ -4,16 +4,24 @@
 //! event. The feature `xtask` adds the engine that decides whether a contract may replace another, its reports,
 //! the documents, and the commands.
 
+#[cfg(feature = "xtask")]
+mod baseline;
 mod catalog;
 #[cfg(feature = "xtask")]
 pub mod compat;
 mod contract;
 mod descriptor;
+#[cfg(feature = "xtask")]
+mod docs;
 mod event;
 mod event_set;
 mod partition_key;
 mod payload;
+#[cfg(feature = "xtask")]
+mod report;
 mod subschema;
+#[cfg(feature = "xtask")]
+pub mod xtask;
 
 pub use catalog::{Catalog, CatalogError, ConsumedEvent, ConsumerEntry};
 pub use contract::{Contract, ContractError, dataschema, file_name};

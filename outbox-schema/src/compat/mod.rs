@@ -1,13 +1,23 @@
-//! Decides whether one schema may take the place of another.
+//! Decides whether one contract may take the place of another, and says what breaks if not.
 
 mod canonical;
 mod close;
+mod diff;
+mod example;
+mod finding;
 mod formats;
+mod gate;
 mod normalise;
+mod policy;
 mod prove;
 mod verdict;
 mod witness;
+mod wording;
 
 pub use close::close_writer;
+pub(crate) use example::example;
+pub use finding::{Evidence, Finding, FindingId, Location, Severity};
 pub use formats::Formats;
+pub use gate::check;
+pub(crate) use policy::version_removed;
 pub use verdict::{Verdict, Witness, compare};

@@ -4,7 +4,8 @@ use super::formats::{self, Formats};
 use super::prove;
 use super::verdict::Witness;
 use crate::subschema;
-use jsonschema::Validator;
+use jsonschema::error::ValidationErrorKind;
+use jsonschema::{ValidationError, Validator};
 use serde_json::{Map, Number, Value, json};
 use std::collections::BTreeSet;
 
@@ -50,10 +51,45 @@ impl<'a> Judge<'a> {
             };
             payload = smaller;
         }
-        let error = self.reader.0.iter_errors(&payload).next()?;
-        let (text, pointer) = (error.to_string(), error.instance_path().to_string());
-        Some(Witness { payload, error: text, pointer })
+        let (error, pointer) = deepest(self.reader.0.iter_errors(&payload).collect::<Vec<_>>().iter())?;
+        Some(Witness { payload, error, pointer })
     }
+}
+
+/// The error that says most about where the trouble is: in a union, that of the branch which went furthest.
+fn deepest<'e>(errors: impl Iterator<Item = &'e ValidationError<'e>>) -> Option<(String, String)> {
+    let mut best: Option<(String, String)> = None;
+    for error in errors {
+        let mut pointer = error.instance_path().to_string();
+        let inner = match error.kind() {
+            ValidationErrorKind::AnyOf { context } | ValidationErrorKind::OneOfNotValid { context } => {
+                context
+                    .iter()
+                    .filter_map(|errors| deepest(&mut errors.iter() as &mut dyn Iterator<Item = _>))
+                    .max_by_key(|(_, inner)| inner.matches('/').count())
+            }
+            ValidationErrorKind::Required { property } => {
+                pointer = format!("{pointer}/{}", escaped(property.as_str().unwrap_or_default()));
+                None
+            }
+            ValidationErrorKind::AdditionalProperties { unexpected } => {
+                pointer = format!("{pointer}/{}", escaped(unexpected.first().map_or("", String::as_str)));
+                None
+            }
+            _ => None,
+        };
+        let found = inner.filter(|(_, inner)| inner.len() > pointer.len());
+        let found = found.unwrap_or_else(|| (error.to_string(), pointer));
+        if best.as_ref().is_none_or(|(_, known)| known.matches('/').count() < found.1.matches('/').count()) {
+            best = Some(found);
+        }
+    }
+    best
+}
+
+/// A name as a part of a JSON pointer.
+fn escaped(name: &str) -> String {
+    name.replace('~', "~0").replace('/', "~1")
 }
 
 /// The same value with one part removed, at any depth.

@@ -1,0 +1,257 @@
+//! What changed between two schemas, in the words of a struct: fields, types, values.
+//!
+//! Says what changed, never whether it breaks: that is for the verdict. Both schemas are walked side by side, so a
+//! type that contains itself ends where a pair of nodes comes up again, and names of definitions play no part.
+
+use crate::subschema;
+use serde_json::{Map, Value};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// One change, at the path of field names and `*` for the items of a list or the values of a map.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Change {
+    pub(crate) path: Vec<String>,
+    pub(crate) kind: ChangeKind,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum ChangeKind {
+    Added { required: bool },
+    Removed,
+    NowRequired,
+    NowOptional,
+    Type { old: String, new: String },
+    Format { old: String, new: String },
+    ValuesAdded(Vec<String>),
+    ValuesRemoved(Vec<String>),
+    Default { old: String, new: String },
+    Limits,
+}
+
+/// The changes from `old` to `new`, sorted by path.
+pub(crate) fn changes(old: &Value, new: &Value) -> Vec<Change> {
+    let mut walk = Walk { old, new, open: Vec::new(), looked_at: 0, found: BTreeSet::new() };
+    walk.nodes(&[old], &[new], &mut Vec::new());
+    walk.found.into_iter().collect()
+}
+
+/// Keywords that limit a value without naming its type.
+const LIMITS: &[&str] = &[
+    "exclusiveMaximum",
+    "exclusiveMinimum",
+    "maxItems",
+    "maxLength",
+    "maxProperties",
+    "maximum",
+    "minItems",
+    "minLength",
+    "minProperties",
+    "minimum",
+    "multipleOf",
+    "pattern",
+    "uniqueItems",
+];
+
+/// Keywords about the parts of a value.
+const INNER: &[&str] = &["additionalProperties", "items", "patternProperties", "prefixItems", "properties"];
+
+/// Pairs of nodes that are looked at; a type used in very many places is not described in all of them.
+const PAIRS_MAX: usize = 20_000;
+
+/// What the schemas that apply to one value say about it, taken together.
+#[derive(Default)]
+struct Shape<'a> {
+    types: BTreeSet<&'a str>,
+    formats: BTreeSet<&'a str>,
+    values: BTreeSet<String>,
+    defaults: BTreeSet<String>,
+    limits: BTreeSet<String>,
+    fields: BTreeMap<&'a str, Vec<&'a Value>>,
+    required: BTreeSet<&'a str>,
+    items: Vec<&'a Value>,
+    rest: Vec<&'a Value>,
+    /// The nodes that have something inside.
+    inner: BTreeSet<*const Value>,
+    /// The variants of an enum, by the name that tells them apart.
+    variants: BTreeMap<String, Vec<&'a Value>>,
+}
+
+struct Walk<'a> {
+    old: &'a Value,
+    new: &'a Value,
+    /// The pairs around the one being looked at; one that comes up again is a type that contains itself.
+    open: Vec<[BTreeSet<*const Value>; 2]>,
+    looked_at: usize,
+    found: BTreeSet<Change>,
+}
+
+impl<'a> Walk<'a> {
+    fn nodes(&mut self, old: &[&'a Value], new: &[&'a Value], path: &mut Vec<String>) {
+        let (old, new) = (shape_of(self.old, old), shape_of(self.new, new));
+        let pair = [old.inner.clone(), new.inner.clone()];
+        self.looked_at += 1;
+        let is_repeated = !pair[0].is_empty() && self.open.contains(&pair);
+        if self.looked_at > PAIRS_MAX || is_repeated {
+            return;
+        }
+        self.scalars(&old, &new, path);
+        self.open.push(pair);
+        self.fields(&old, &new, path);
+        for (old, new) in [(&old.items, &new.items), (&old.rest, &new.rest)] {
+            if !old.is_empty() && !new.is_empty() {
+                path.push("*".to_owned());
+                self.nodes(old, new, path);
+                path.pop();
+            }
+        }
+        for (name, old) in &old.variants {
+            if let Some(new) = new.variants.get(name) {
+                self.nodes(old, new, path);
+            }
+        }
+        self.open.pop();
+    }
+
+    fn scalars(&mut self, old: &Shape<'_>, new: &Shape<'_>, path: &[String]) {
+        if old.types != new.types {
+            let (old, new) = (type_text(old), type_text(new));
+            self.find(path, ChangeKind::Type { old, new });
+        } else if old.formats != new.formats {
+            let (old, new) = (joined(&old.formats), joined(&new.formats));
+            self.find(path, ChangeKind::Format { old, new });
+        }
+        let added: Vec<String> = new.values.difference(&old.values).cloned().collect();
+        let removed: Vec<String> = old.values.difference(&new.values).cloned().collect();
+        if !added.is_empty() {
+            self.find(path, ChangeKind::ValuesAdded(added));
+        }
+        if !removed.is_empty() {
+            self.find(path, ChangeKind::ValuesRemoved(removed));
+        }
+        if old.defaults != new.defaults && !old.defaults.is_empty() && !new.defaults.is_empty() {
+            let text = |values: &BTreeSet<String>| values.iter().cloned().collect::<Vec<_>>().join(", ");
+            self.find(path, ChangeKind::Default { old: text(&old.defaults), new: text(&new.defaults) });
+        }
+        if old.limits != new.limits {
+            self.find(path, ChangeKind::Limits);
+        }
+    }
+
+    fn fields(&mut self, old: &Shape<'a>, new: &Shape<'a>, path: &mut Vec<String>) {
+        for (&name, schemas) in &old.fields {
+            path.push(name.to_owned());
+            match new.fields.get(name) {
+                Some(others) => {
+                    match (old.required.contains(name), new.required.contains(name)) {
+                        (false, true) => self.find(path, ChangeKind::NowRequired),
+                        (true, false) => self.find(path, ChangeKind::NowOptional),
+                        _ => {}
+                    }
+                    self.nodes(schemas, others, path);
+                }
+                // A map that takes any name takes this one as well.
+                None if !new.rest.is_empty() => self.nodes(schemas, &new.rest, path),
+                None => self.find(path, ChangeKind::Removed),
+            }
+            path.pop();
+        }
+        for &name in new.fields.keys().filter(|name| !old.fields.contains_key(*name) && old.rest.is_empty()) {
+            path.push(name.to_owned());
+            self.find(path, ChangeKind::Added { required: new.required.contains(name) });
+            path.pop();
+        }
+    }
+
+    fn find(&mut self, path: &[String], kind: ChangeKind) {
+        self.found.insert(Change { path: path.to_vec(), kind });
+    }
+}
+
+fn shape_of<'a>(root: &'a Value, nodes: &[&'a Value]) -> Shape<'a> {
+    let mut shape = Shape::default();
+    let mut seen = BTreeSet::new();
+    for node in nodes {
+        gather(root, node, &mut seen, &mut shape);
+    }
+    shape
+}
+
+fn gather<'a>(root: &'a Value, node: &'a Value, seen: &mut BTreeSet<*const Value>, shape: &mut Shape<'a>) {
+    let Value::Object(keywords) = node else { return };
+    if !seen.insert(std::ptr::from_ref(node)) {
+        return;
+    }
+    if INNER.iter().any(|&keyword| keywords.contains_key(keyword)) {
+        shape.inner.insert(std::ptr::from_ref(node));
+    }
+    shape.types.extend(texts(keywords.get("type")));
+    shape.formats.extend(texts(keywords.get("format")));
+    shape.required.extend(texts(keywords.get("required")));
+    shape.values.extend(keywords.get("const").map(plain));
+    shape.values.extend(keywords.get("enum").and_then(Value::as_array).into_iter().flatten().map(plain));
+    shape.defaults.extend(keywords.get("default").map(plain));
+    shape
+        .limits
+        .extend(LIMITS.iter().filter_map(|&keyword| Some(format!("{keyword} {}", keywords.get(keyword)?))));
+    for (name, field) in keywords.get("properties").and_then(Value::as_object).into_iter().flatten() {
+        shape.fields.entry(name).or_default().push(field);
+    }
+    shape.items.extend(keywords.get("items"));
+    shape.items.extend(keywords.get("prefixItems").and_then(Value::as_array).into_iter().flatten());
+    shape.rest.extend(keywords.get("additionalProperties").filter(|rest| **rest != Value::Bool(false)));
+    shape.rest.extend(
+        keywords.get("patternProperties").and_then(Value::as_object).into_iter().flat_map(Map::values),
+    );
+    if let Some(target) =
+        keywords.get("$ref").and_then(Value::as_str).and_then(|to| subschema::resolve(root, to))
+    {
+        gather(root, target, seen, shape);
+    }
+    for part in keywords.get("allOf").and_then(Value::as_array).into_iter().flatten() {
+        gather(root, part, seen, shape);
+    }
+    for keyword in ["anyOf", "oneOf"] {
+        for branch in keywords.get(keyword).and_then(Value::as_array).into_iter().flatten() {
+            match variant_name(root, branch) {
+                Some(name) => {
+                    shape.values.insert(name.clone());
+                    shape.variants.entry(name).or_default().push(branch);
+                }
+                None => gather(root, branch, seen, shape),
+            }
+        }
+    }
+}
+
+/// The name of an enum's variant: its tag, or its only field where a variant is written as one.
+fn variant_name(root: &Value, branch: &Value) -> Option<String> {
+    let target = branch.get("$ref").and_then(Value::as_str).and_then(|to| subschema::resolve(root, to));
+    let fields = branch.get("properties").or_else(|| target?.get("properties"))?.as_object()?;
+    let tag = fields.values().find_map(|field| field.get("const").filter(|tag| tag.is_string()));
+    if let Some(tag) = tag {
+        return Some(plain(tag));
+    }
+    let alone = fields.len() == 1 && branch.get("additionalProperties") == Some(&Value::Bool(false));
+    alone.then(|| fields.keys().next().cloned()).flatten()
+}
+
+fn texts(value: Option<&Value>) -> impl Iterator<Item = &str> {
+    let one = value.and_then(Value::as_str);
+    one.into_iter().chain(value.and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str))
+}
+
+fn plain(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+fn joined(names: &BTreeSet<&str>) -> String {
+    if names.is_empty() { "none".to_owned() } else { names.iter().copied().collect::<Vec<_>>().join(" or ") }
+}
+
+fn type_text(shape: &Shape<'_>) -> String {
+    let types = if shape.types.is_empty() { "anything".to_owned() } else { joined(&shape.types) };
+    if shape.formats.is_empty() { types } else { format!("{types} ({})", joined(&shape.formats)) }
+}
+
+#[cfg(test)]
+mod tests;

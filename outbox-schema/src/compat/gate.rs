@@ -1,0 +1,127 @@
+//! Asks the three questions about a released contract and the one that takes its place.
+//!
+//! ```text
+//!              old writer ──BACKWARD──▶ new reader      events that are already written
+//!              new writer ──FORWARD───▶ old reader      consumers that are not upgraded yet
+//!  what the old reader took ──READER──▶ new reader      other writers, and the releases before
+//! ```
+
+use super::diff::{self, Change, ChangeKind};
+use super::finding::{Evidence, Finding, FindingId, Location};
+use super::wording;
+use super::{Formats, Verdict, close_writer, compare, policy};
+use crate::{Contract, EventDescriptor};
+use serde_json::Value;
+
+/// Everything that speaks against `current` in the place of `released`; both are of one event type and version.
+#[must_use]
+pub fn check(released: &Contract, current: &Contract, event: &EventDescriptor) -> Vec<Finding> {
+    if released == current {
+        return Vec::new();
+    }
+    let gate = Gate {
+        released,
+        current,
+        event,
+        reads: diff::changes(&released.reads, &current.reads),
+        writes: diff::changes(&released.writes, &current.writes),
+    };
+    let mut findings = gate.questions();
+    findings.extend(policy::check(&gate, &findings));
+    findings
+}
+
+/// Two contracts, and what changed between them.
+pub(super) struct Gate<'a> {
+    pub(super) released: &'a Contract,
+    pub(super) current: &'a Contract,
+    pub(super) event: &'a EventDescriptor,
+    pub(super) reads: Vec<Change>,
+    pub(super) writes: Vec<Change>,
+}
+
+impl Gate<'_> {
+    fn questions(&self) -> Vec<Finding> {
+        let (old, new) = (self.released, self.current);
+        let mut findings = Vec::new();
+        findings.extend(self.ask(FindingId::ReaderRefusesReleased, &old.writes, &new.reads, &self.reads));
+        findings.extend(self.ask(FindingId::ReleasedReaderRefuses, &new.writes, &old.reads, &self.writes));
+        // Whatever the old writer wrote the old reader took, so this would only repeat a break that is known.
+        if !findings.iter().any(|finding| finding.id == FindingId::ReaderRefusesReleased) {
+            findings.extend(self.ask(FindingId::ReaderNarrowed, &old.reads, &new.reads, &self.reads));
+        }
+        findings
+    }
+
+    fn ask(&self, id: FindingId, writer: &Value, reader: &Value, changes: &[Change]) -> Option<Finding> {
+        let (id, evidence, pointer) = match compare(&close_writer(writer), reader, Formats::Asserted) {
+            Verdict::Holds => return None,
+            Verdict::Breaks(witness) => {
+                let pointer = witness.pointer.clone();
+                (id, Evidence::Refused(witness), pointer)
+            }
+            Verdict::NotProven(reason) => (FindingId::NotProven, Evidence::Undecided(reason), String::new()),
+        };
+        let path = path_of(&pointer);
+        let mut near: Vec<&Change> = changes.iter().filter(|change| is_near(&change.path, &path)).collect();
+        if near.is_empty() {
+            near =
+                self.reads.iter().chain(&self.writes).filter(|change| is_near(&change.path, &path)).collect();
+        }
+        let whom = wording::whom(id);
+        Some(self.finding(id, whom, &near, pointer, evidence))
+    }
+
+    /// A finding about `changes`, at the Rust field they go through.
+    pub(super) fn finding(
+        &self,
+        id: FindingId,
+        whom: &'static str,
+        changes: &[&Change],
+        pointer: String,
+        evidence: Evidence,
+    ) -> Finding {
+        let removed =
+            changes.iter().any(|change| change.kind == ChangeKind::Removed && change.path.len() == 1);
+        let through = changes.first().and_then(|change| change.path.first().cloned());
+        let through = through.or_else(|| path_of(&pointer).into_iter().next());
+        Finding {
+            id,
+            event_type: self.current.event_type.clone(),
+            event_version: self.current.event_version,
+            what: wording::what(changes),
+            whom,
+            evidence,
+            location: Some(self.locate(through.as_deref(), removed)),
+            fix: wording::fix(id, changes, self.current.event_version),
+            pointer,
+        }
+    }
+
+    /// The field called `name` on the wire, or the struct.
+    fn locate(&self, name: Option<&str>, removed: bool) -> Location {
+        let fields = self.event.fields.iter();
+        let named = name.filter(|_| !removed).and_then(|name| {
+            let mut own =
+                fields.clone().filter(|field| field.writes == Some(name) || field.reads.contains(&name));
+            let mut flattened = fields.filter(|field| field.flatten);
+            // A field that is there without being one of the struct's own came in by `flatten`.
+            own.next().or_else(|| flattened.next())
+        });
+        Location { file: self.event.file.to_owned(), line: named.map_or(self.event.line, |field| field.line) }
+    }
+}
+
+/// The parts of a JSON pointer, with `*` for positions in a list.
+fn path_of(pointer: &str) -> Vec<String> {
+    let part = |part: &str| match part.parse::<u64>() {
+        Ok(_) => "*".to_owned(),
+        Err(_) => part.replace("~1", "/").replace("~0", "~"),
+    };
+    pointer.split('/').skip(1).map(part).collect()
+}
+
+/// Whether a change at `change` may be what a payload is refused for at `refused`.
+fn is_near(change: &[String], refused: &[String]) -> bool {
+    change.iter().zip(refused).all(|(left, right)| left == right || left == "*")
+}

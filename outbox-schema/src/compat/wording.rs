@@ -1,0 +1,132 @@
+//! The sentences of a finding: what changed, whom it breaks, and what to do.
+
+use super::diff::{Change, ChangeKind};
+use super::finding::FindingId;
+
+/// What changed, in one line.
+pub(super) fn what(changes: &[&Change]) -> String {
+    let mut lines: Vec<String> = changes.iter().map(|change| sentence(change)).collect();
+    lines.dedup();
+    if lines.is_empty() { "the contract changed".to_owned() } else { lines.join("; ") }
+}
+
+/// One change as a sentence, as people speak of a struct.
+pub(crate) fn sentence(change: &Change) -> String {
+    let name = name_of(&change.path);
+    match &change.kind {
+        ChangeKind::Added { required: true } => format!("field {name} was added and is required"),
+        ChangeKind::Added { required: false } => format!("field {name} was added"),
+        ChangeKind::Removed => format!("field {name} was removed"),
+        ChangeKind::NowRequired => format!("field {name} is required now"),
+        ChangeKind::NowOptional => format!("field {name} may be absent now"),
+        ChangeKind::Type { old, new } => format!("{name} changed its type from {old} to {new}"),
+        ChangeKind::Format { old, new } => format!("{name} changed its format from {old} to {new}"),
+        ChangeKind::ValuesAdded(values) => format!("{name} can now be {}", quoted(values)),
+        ChangeKind::ValuesRemoved(values) => format!("{name} can no longer be {}", quoted(values)),
+        ChangeKind::Default { old, new } => {
+            format!("{name} is read as {new} where it is absent, which was {old}")
+        }
+        ChangeKind::Limits => format!("{name} has other limits"),
+    }
+}
+
+/// Whom a finding of that kind breaks.
+pub(super) fn whom(id: FindingId) -> &'static str {
+    match id {
+        FindingId::ReaderRefusesReleased => {
+            "events that are already written (in the log, on the broker, among the dead letters) can't be read any more"
+        }
+        FindingId::ReleasedReaderRefuses => {
+            "consumers that are not upgraded yet refuse what the new code writes"
+        }
+        FindingId::ReaderNarrowed => {
+            "payloads that released readers took are refused, such as those of earlier releases and other writers"
+        }
+        FindingId::FieldRemoved => "readers that use the field get nothing any more, and no error tells them",
+        FindingId::FormatChanged => {
+            "readers take the value for what it was, and lose or misread it without an error"
+        }
+        FindingId::TopicChanged => "consumers listen on the old topic and get no event any more",
+        FindingId::KeyChanged => {
+            "events of one key land in other partitions, and overtake those written before"
+        }
+        FindingId::OrderingChanged => {
+            "consumers that rely on the order of a key lose it, or wait where they did not"
+        }
+        FindingId::VersionRemoved => {
+            "events of that version still travel, and nothing here can read or check them"
+        }
+        _ => "",
+    }
+}
+
+/// What to do about it.
+pub(super) fn fix(id: FindingId, changes: &[&Change], version: u32) -> String {
+    let beside = format!(
+        "add version {} as a struct of its own and keep version {version} until nobody reads it",
+        version.saturating_add(1)
+    );
+    match id {
+        FindingId::TopicChanged | FindingId::KeyChanged | FindingId::OrderingChanged => {
+            return format!("change it back; or {beside}");
+        }
+        FindingId::NotProven => return format!("make the change in smaller steps; or {beside}"),
+        FindingId::DefaultChanged => return "make sure that readers expect the new value".to_owned(),
+        _ => {}
+    }
+    let removed = changes.iter().find(|change| change.kind == ChangeKind::Removed);
+    let added = changes.iter().find(|change| matches!(change.kind, ChangeKind::Added { .. }));
+    if let (Some(removed), Some(added)) = (removed, added) {
+        let (old, new) = (last(&removed.path), name_of(&added.path));
+        return format!(
+            "if it was renamed, keep its name on the wire: `#[serde(rename = \"{old}\")]` on {new}; or {beside}"
+        );
+    }
+    let Some(change) = changes.first() else { return beside };
+    let name = name_of(&change.path);
+    let own = match &change.kind {
+        ChangeKind::Added { .. } | ChangeKind::NowRequired => {
+            format!("make {name} an `Option`, or give it `#[serde(default)]`")
+        }
+        ChangeKind::Removed => format!("bring {name} back"),
+        ChangeKind::NowOptional => format!("write {name} always, as readers rely on it"),
+        ChangeKind::Type { .. } | ChangeKind::Format { .. } => {
+            format!("change {name} back, and put the new type into an optional field of another name")
+        }
+        ChangeKind::ValuesAdded(_) => {
+            format!("write the new value into an optional field of another name than {name}")
+        }
+        ChangeKind::ValuesRemoved(values) => {
+            format!("let {name} be {} again, at least for readers", quoted(values))
+        }
+        ChangeKind::Default { .. } | ChangeKind::Limits => format!("put the limits of {name} back"),
+    };
+    format!("{own}; or {beside}")
+}
+
+fn last(path: &[String]) -> &str {
+    path.last().map_or("", String::as_str)
+}
+
+/// `lines[].sku`, as a path of names.
+fn name_of(path: &[String]) -> String {
+    if path.is_empty() {
+        return "the payload".to_owned();
+    }
+    let mut name = String::new();
+    for part in path {
+        match part.as_str() {
+            "*" => name.push_str("[]"),
+            part if name.is_empty() => name.push_str(part),
+            part => {
+                name.push('.');
+                name.push_str(part);
+            }
+        }
+    }
+    format!("`{name}`")
+}
+
+fn quoted(values: &[String]) -> String {
+    values.iter().map(|value| format!("`{value}`")).collect::<Vec<_>>().join(" or ")
+}

@@ -1,0 +1,3 @@
+//! Documents made from the catalog.
+
+pub(crate) mod markdown;

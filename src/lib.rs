@@ -27,6 +27,10 @@ pub use outbox_runtime::{
     store::{self, EventState, Store, StoreError},
 };
 
+pub use outbox_schema::{Contract, ContractError, dataschema};
+#[cfg(feature = "xtask")]
+pub use outbox_schema::{compat, xtask};
+
 #[cfg(feature = "nats")]
 pub use outbox_runtime::broker::nats;
 #[cfg(feature = "conformance")]

@@ -2,8 +2,11 @@
 #![allow(clippy::unwrap_used)]
 
 mod broker;
+mod contract;
 mod dependency_tree;
 mod macros;
+mod schema_cases;
 mod servers;
 mod store;
 mod tidy;
+mod user_crate;

@@ -1,4 +1,4 @@
-//! Commands of this repository; an xtask of any project that uses `outbox` looks like the last arm of `run`.
+//! Commands of this repository; an xtask of any project that uses `outbox` looks like the first lines of `main`.
 
 mod cargo;
 mod install;
@@ -12,10 +12,15 @@ cargo xtask COMMAND
   test [FILTER]   installs the servers the tests need, then runs every test, doc test and macro case
   bench [ARGS]    runs the benchmarks against hand-written loops
   torture [ARGS]  runs the endurance test
-  tools           installs the ready-built tools of the checks, and prints their folder";
+  tools           installs the ready-built tools of the checks, and prints their folder
+  schema-accept, schema-check, catalog
+                  the commands of any project that uses outbox, for the events of the examples";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
+    if args.first().is_some_and(|command| outbox::xtask::COMMANDS.contains(&command.as_str())) {
+        return outbox::xtask::run(args);
+    }
     match run(&args) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

@@ -1,0 +1,70 @@
+//! Contracts of derived events, seen from a crate that uses the facade.
+
+use outbox::compat::{Formats, Verdict, compare};
+use outbox::{Catalog, Contract, Event, EventDescriptor};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+/// A parcel left the warehouse.
+#[derive(Event, Serialize, Deserialize, JsonSchema)]
+#[event(type = "test.contract.parcel", version = 2, topic = "test-parcels")]
+struct ParcelSent {
+    /// The number on the label.
+    #[event(key)]
+    parcel_id: String,
+    #[serde(default, alias = "grams")]
+    weight: Option<u32>,
+    #[serde(flatten)]
+    route: Route,
+}
+
+#[derive(Serialize, Deserialize, JsonSchema)]
+struct Route {
+    from: String,
+    via: Vec<Stop>,
+}
+
+#[derive(Serialize, Deserialize, JsonSchema)]
+enum Stop {
+    Hub,
+    /// A shop that keeps parcels.
+    Shop {
+        name: String,
+    },
+}
+
+fn described() -> &'static EventDescriptor {
+    let catalog = Catalog::collect().unwrap();
+    catalog.events().iter().find(|event| event.event_type == "test.contract.parcel").copied().unwrap()
+}
+
+#[test]
+fn a_derived_event_has_a_contract_with_its_declaration_and_both_schemas() {
+    let contract = Contract::of(described()).unwrap();
+    let file: Value = serde_json::from_str(&contract.to_text()).unwrap();
+    assert_eq!(contract.file_name(), "test.contract.parcel/v2.json");
+    assert_eq!(file["topic"], "test-parcels");
+    assert_eq!(file["key"], "field parcel_id");
+    assert_eq!(file["ordering"], "keyed");
+    assert_eq!(file["aliases"], json!({ "weight": ["grams"] }));
+    assert_eq!(file["writes"]["$id"], outbox::dataschema("test.contract.parcel", 2));
+    let always = ["eventType", "eventVersion", "from", "parcel_id", "via", "weight"];
+    assert_eq!(file["writes"]["required"], json!(always));
+    assert_eq!(file["reads"]["required"], json!(always[..5]));
+    assert!(!contract.to_text().contains("warehouse"), "doc comments are no part of a contract");
+}
+
+#[test]
+fn a_payload_as_it_travels_fits_the_contract_and_one_of_another_version_does_not() {
+    let contract = Contract::of(described()).unwrap();
+    let route = Route { from: "north".to_owned(), via: vec![Stop::Hub, Stop::Shop { name: "a".to_owned() }] };
+    let event = ParcelSent { parcel_id: "p1".to_owned(), weight: None, route };
+    let mut payload = serde_json::to_value(&event).unwrap();
+    payload["eventType"] = json!("test.contract.parcel");
+    payload["eventVersion"] = json!(2);
+    let fits = |payload: &Value| compare(&json!({ "const": payload }), &contract.writes, Formats::Asserted);
+    assert_eq!(fits(&payload), Verdict::Holds);
+    payload["eventVersion"] = json!(3);
+    assert!(matches!(fits(&payload), Verdict::Breaks(_)));
+}

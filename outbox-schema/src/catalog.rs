@@ -69,6 +69,16 @@ impl Catalog {
                 ));
             }
         }
+        for consumer in &consumers {
+            let mut taken = (consumer.events)();
+            taken.sort_unstable();
+            for pair in taken.windows(2).filter(|pair| pair[0] == pair[1]) {
+                lines.push(format!(
+                    "consumer `{}` at {}:{} takes event `{}` version {} by two variants of its set; remove one",
+                    consumer.name, consumer.file, consumer.line, pair[0].event_type, pair[0].event_version
+                ));
+            }
+        }
         for pair in consumers.windows(2) {
             if pair[0].name == pair[1].name {
                 lines.push(format!(

@@ -1,6 +1,8 @@
 //! What `#[derive(Event)]` tells the catalog; what it refuses is tested in `tests/ui`.
 
-use outbox::{Catalog, CatalogError, Event, EventDescriptor, KeySource, OnPoison, OrderingMode};
+use outbox::{
+    Catalog, CatalogError, ConsumerEntry, Event, EventDescriptor, EventSet, KeySource, OnPoison, OrderingMode,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -138,6 +140,52 @@ fn two_events_of_one_type_and_version_are_an_error_that_names_both_places() {
     assert_eq!(lines.len(), 1);
     assert_eq!(lines[0].matches(&place).count(), 2, "{error}");
     assert!(lines[0].contains("`macros.seat-taken` version 2"), "{error}");
+}
+
+#[test]
+fn two_consumers_of_one_name_are_an_error_that_names_both_places() {
+    let entry = |line| ConsumerEntry {
+        name: "hall.count",
+        events: SeatTaken::events,
+        package: "",
+        file: "hall.rs",
+        line,
+    };
+    let (first, second) = (Box::leak(Box::new(entry(3))), Box::leak(Box::new(entry(9))));
+
+    let error = Catalog::new(vec![], vec![second, first]).unwrap_err();
+
+    let CatalogError::Duplicates(lines) = &error else { panic!("{error}") };
+    assert_eq!(lines.len(), 1);
+    assert!(
+        lines[0].contains("`hall.count`") && lines[0].contains("hall.rs:3") && lines[0].contains("hall.rs:9")
+    );
+}
+
+#[test]
+fn a_set_that_holds_one_event_twice_is_an_error_that_names_the_consumer() {
+    #[derive(EventSet)]
+    #[allow(dead_code)]
+    enum Twice {
+        Taken(SeatTaken),
+        Again(Within),
+    }
+
+    #[derive(EventSet)]
+    #[allow(dead_code)]
+    enum Within {
+        Taken(SeatTaken),
+    }
+
+    let entry =
+        ConsumerEntry { name: "hall.count", events: Twice::events, package: "", file: "hall.rs", line: 3 };
+
+    let error = Catalog::new(vec![], vec![Box::leak(Box::new(entry))]).unwrap_err();
+
+    assert!(
+        error.to_string().contains("`hall.count` at hall.rs:3 takes event `macros.seat-taken` version 2"),
+        "{error}"
+    );
 }
 
 #[test]

@@ -22,7 +22,7 @@ pub(super) fn set(set: &EventSet<'_>, root: &Path) -> TokenStream {
 /// All of it stands at the event's type: that is what to change when it is no event.
 fn event_variant(variant: &SetVariant<'_>, private: &TokenStream) -> TokenStream {
     let event = generated_at(variant.event);
-    let ident = variant.ident;
+    let ident = generated_at(variant.ident);
     quote_spanned! {event.span()=>
         #private::EventVariant {
             events: #private::events_of::<#event>,

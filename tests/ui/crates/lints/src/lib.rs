@@ -38,7 +38,7 @@ extern crate alloc;
 
 use alloc::borrow::Cow;
 use core::convert::Infallible;
-use outbox::{Context, Event, State, consumer};
+use outbox::{Context, Event, EventSet, State, consumer};
 use schemars::JsonSchema;
 use schemars::generate::SchemaGenerator;
 use serde::{Deserialize, Serialize};
@@ -119,6 +119,18 @@ pub async fn keep(event: OrderPlaced, name: State<String>) -> Result<(), Infalli
     drop((event, name));
     core::future::ready(()).await;
     Ok(())
+}
+
+/// A set with an event that should no longer be used, in a variant that should no longer be used.
+#[allow(deprecated)]
+#[derive(Debug, EventSet)]
+#[non_exhaustive]
+pub enum OrderChanged {
+    /// It was closed.
+    Closed(OrderClosed),
+    /// It was placed.
+    #[deprecated(note = "use `Closed`")]
+    Placed(OrderPlaced),
 }
 
 /// An event that nobody outside of the crate sees.

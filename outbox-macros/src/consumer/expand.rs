@@ -95,15 +95,18 @@ fn place_of(ty: &Type) -> Span {
 
 /// How the argument of a parameter is found. All of it stands at the parameter's type: that is what to change.
 fn argument(ty: &Type, private: &TokenStream) -> TokenStream {
-    let (way, inner) = match ty {
-        Type::Group(group) => return argument(&group.elem, private),
-        Type::Reference(reference) if reference.mutability.is_some() => (quote!(by_mut), &*reference.elem),
-        Type::Reference(reference) => (quote!(by_ref), &*reference.elem),
-        _ => (quote!(by_value), ty),
-    };
-    let inferred = if way.to_string() == "by_value" { quote!(, _) } else { TokenStream::new() };
-    let inner = without_names_of_lifetimes(generated_at(inner));
-    quote_spanned!(inner.span()=> #private::#way::<#inner #inferred>())
+    match ty {
+        Type::Group(group) => argument(&group.elem, private),
+        Type::Reference(reference) => {
+            let way = if reference.mutability.is_some() { quote!(by_mut) } else { quote!(by_ref) };
+            let lent = without_names_of_lifetimes(generated_at(&reference.elem));
+            quote_spanned!(lent.span()=> #private::#way::<#lent>())
+        }
+        _ => {
+            let ty = without_names_of_lifetimes(generated_at(ty));
+            quote_spanned!(ty.span()=> #private::by_value::<#ty, _>())
+        }
+    }
 }
 
 /// A lifetime that the function declares has no name in the code outside of it.

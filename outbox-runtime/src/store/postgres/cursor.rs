@@ -36,6 +36,10 @@ const OLD_LOOK_PAUSE: Duration = Duration::from_millis(50);
 /// The pause between questions who holds the sequence (0.2 ms each).
 const TAKERS_PAUSE: Duration = Duration::from_secs(1);
 
+/// How often the preconditions are checked again while the log is read: a sequence that somebody sets back hides new
+/// events below what was settled.
+const CHECK_PAUSE: Duration = Duration::from_secs(10);
+
 /// One stage's reading of the log on PostgreSQL.
 #[derive(Debug)]
 pub struct PostgresLog {
@@ -58,6 +62,7 @@ struct Session {
     holes: Holes,
     looked_at_old: Option<Instant>,
     asked_for_takers: Option<Instant>,
+    checked: Instant,
 }
 
 impl PostgresLog {
@@ -140,12 +145,23 @@ impl Session {
             .map_err(during(action))?;
         precondition::check(store, &mut connection).await?;
         let (settled, holes) = progress::load_or_register(store, &mut connection, fence, start).await?;
-        let session =
-            Self { connection, settled, read: settled, holes, looked_at_old: None, asked_for_takers: None };
+        let session = Self {
+            connection,
+            settled,
+            read: settled,
+            holes,
+            looked_at_old: None,
+            asked_for_takers: None,
+            checked: Instant::now(),
+        };
         Ok(session)
     }
 
     async fn read(&mut self, store: &PostgresStore, filter: &Filter, max: i64) -> Result<Page, StoreError> {
+        if self.checked.elapsed() >= CHECK_PAUSE {
+            precondition::check(store, &mut self.connection).await?;
+            self.checked = Instant::now();
+        }
         let mut page = Page::default();
         let mut room = max;
         if !self.holes.is_empty() {

@@ -7,6 +7,8 @@ use crate::store::StoreError;
 const IN_FAILED_TRANSACTION: &str = "25P02";
 /// COMMIT AND CHAIN outside of a transaction.
 const NO_ACTIVE_TRANSACTION: &str = "25P01";
+/// A lock was not had in time.
+const LOCK_NOT_AVAILABLE: &str = "55P03";
 /// A table or a schema is missing.
 const UNDEFINED: [&str; 2] = ["42P01", "3F000"];
 /// A new name is taken by another table.
@@ -16,7 +18,7 @@ const DUPLICATE_TABLE: &str = "42P07";
 /// connections or memory, a lock or idle time-out, an operator's stop or cancel, a standby that is not yet promoted,
 /// and an I/O error of the server.
 const TRANSIENT: [&str; 10] =
-    ["08", "40", "53", "57", "58", "25P03", "25006", "55P03", "55006", NO_ACTIVE_TRANSACTION];
+    ["08", "40", "53", "57", "58", "25P03", "25006", LOCK_NOT_AVAILABLE, "55006", NO_ACTIVE_TRANSACTION];
 
 /// Adapts a driver's error for `map_err`; `action` completes "the database failed while it was to …".
 pub(super) fn during(action: &'static str) -> impl Fn(sqlx::Error) -> StoreError {
@@ -53,6 +55,11 @@ fn is_transient(error: &sqlx::Error, code: &str) -> bool {
         | sqlx::Error::BeginFailed => true,
         _ => false,
     }
+}
+
+/// Whether the wait for a lock was given up.
+pub(super) fn is_lock_timeout(error: &sqlx::Error) -> bool {
+    error.as_database_error().and_then(|error| error.code()).is_some_and(|code| code == LOCK_NOT_AVAILABLE)
 }
 
 /// Whether the transaction had ended before it was to be committed.

@@ -9,6 +9,7 @@ mod config;
 mod cursor;
 mod dead_letter;
 mod error;
+mod grant;
 mod holes;
 mod inbox;
 mod insert;
@@ -18,6 +19,7 @@ mod notify;
 mod precondition;
 mod progress;
 mod record;
+mod repair;
 mod row;
 mod statements;
 mod status;
@@ -27,6 +29,8 @@ mod transaction;
 
 pub use config::PostgresConfig;
 pub use cursor::PostgresLog;
+pub use grant::Role;
+pub use repair::Repaired;
 
 use crate::store::StoreError;
 use error::during;

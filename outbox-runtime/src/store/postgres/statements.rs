@@ -37,7 +37,10 @@ macro_rules! statements {
 statements! {
     acquire_lease,
     advance_lane,
+    alter_seq_default,
+    alter_sequence,
     alter_slot_default,
+    begin_clearing,
     begin_migration,
     begin_write,
     claim_event,
@@ -47,6 +50,8 @@ statements! {
     delete_dead_letter,
     delete_held,
     delete_holes,
+    delete_inbox,
+    delete_progress,
     delete_requests,
     find_objects,
     hold_dead_letter,
@@ -64,6 +69,7 @@ statements! {
     load_progress,
     lock_fence,
     lock_lanes,
+    lock_log,
     notify,
     prove_and_commit,
     prove_handler,
@@ -74,10 +80,12 @@ statements! {
     register_at_latest,
     release_lease,
     renew_leases,
+    reset_progress,
     select_dead_letters,
     select_due_heads,
     select_last_numbers,
     select_number_holders,
+    select_old_leaves,
     select_sequence,
     select_state,
     select_status,
@@ -91,15 +99,37 @@ statements! {
     update_version,
 }
 
+/// The statements with a value that is known only when they run, and that the server takes in the text alone.
 impl Statements {
-    /// The statements that begin a handler's transaction of that time limit.
+    /// Begins a handler's transaction of that time limit.
     pub(super) fn begin_handler(&self, timeout: Duration) -> SqlStr {
-        fill(&without_comments(include_str!("sql/begin_handler.sql")), |_| millis(timeout))
+        self.with(include_str!("sql/begin_handler.sql"), "timeout_ms:number", &millis(timeout))
     }
 
-    /// A migration or a list of grants, filled in like the statements.
+    /// Moves the sequence to `seq`.
+    pub(super) fn restart_sequence(&self, seq: i64) -> SqlStr {
+        self.with(include_str!("sql/restart_sequence.sql"), "restart:number", &seq.to_string())
+    }
+
+    /// A statement on the leaf of the log of that slot.
+    pub(super) fn on_leaf(&self, text: &str, slot: i16) -> SqlStr {
+        self.with(text, "leaf", &value(&self.config, &format!("log_{slot}")))
+    }
+
+    /// Grants to the database role `name`.
+    pub(super) fn grants(&self, text: &str, name: &str) -> SqlStr {
+        self.with(text, "role:name", &quote_identifier(name))
+    }
+
+    /// A script without such a value.
     pub(super) fn script(&self, text: &str) -> SqlStr {
         filled(&self.config, text)
+    }
+
+    fn with(&self, text: &str, name: &str, with: &str) -> SqlStr {
+        fill(&without_comments(text), |found| {
+            if found == name { with.to_owned() } else { value(&self.config, found) }
+        })
     }
 }
 

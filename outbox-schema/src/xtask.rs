@@ -171,9 +171,7 @@ fn check(catalog: &Catalog, schemas: &Path, wanted: Option<&str>) -> Result<bool
                         && current.event_version == released.event_version
                 };
                 match contracts.iter().find(same) {
-                    Some((event, current)) => {
-                        report.findings.extend(compat::check(released, current, Some(event)))
-                    }
+                    Some((event, current)) => report.findings.extend(compat::check(released, current, event)),
                     None => report.findings.push(compat::version_removed(released)),
                 }
             }

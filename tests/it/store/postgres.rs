@@ -1,13 +1,32 @@
-//! PostgreSQL.
+//! PostgreSQL: the rules of a store, and the promises that need a look at this database.
+
+mod fencing;
+mod gaps;
+mod migrating;
+mod numbering;
+mod producing;
+mod roles;
+mod statements;
+mod sweeping;
 
 use outbox::{
-    conformance,
-    postgres::{PostgresConfig, PostgresStore},
+    OnPoison, conformance,
+    cursor::{Filter, LogCursor, Page, Settled, Start},
+    envelope::{EventId, Headers, NewEvent},
+    held::{Share, Stage},
+    lease::{Fence, Owner},
+    postgres::{PostgresConfig, PostgresLog, PostgresStore},
     store::Store,
 };
 use outbox_tests::servers::Postgres;
-use sqlx::PgPool;
-use std::sync::atomic::{AtomicU32, Ordering};
+use sqlx::{AssertSqlSafe, PgConnection, PgPool};
+use std::{
+    sync::atomic::{AtomicU32, Ordering},
+    time::Duration,
+};
+
+/// Longer than any test runs.
+const LONG: Duration = Duration::from_secs(600);
 
 #[tokio::test]
 async fn postgres_keeps_the_rules_of_a_store() {
@@ -15,7 +34,7 @@ async fn postgres_keeps_the_rules_of_a_store() {
     let pool = PgPool::connect(&postgres.fresh_database().await).await.unwrap();
     let stores = AtomicU32::new(0);
     conformance::store::check(async || {
-        // A schema each is made faster than a database each.
+        // A schema each is made faster than a database each, and its name needs every kind of quoting.
         let schema = format!("Schema \"{}\" '\\", stores.fetch_add(1, Ordering::Relaxed));
         let config = PostgresConfig { schema, prefix: "Ab c_".to_owned(), ..PostgresConfig::default() };
         let store = PostgresStore::with_pool(pool.clone(), config).unwrap();
@@ -23,4 +42,114 @@ async fn postgres_keeps_the_rules_of_a_store() {
         store
     })
     .await;
+}
+
+/// A store with its tables in a database of its own, and the leader of one stage.
+struct World {
+    store: PostgresStore,
+    fence: Fence,
+    url: String,
+}
+
+impl World {
+    /// `None` is a skip that was printed.
+    async fn start() -> Option<Self> {
+        Some(Self::on(Postgres::shared().await?).await)
+    }
+
+    async fn on(postgres: &Postgres) -> Self {
+        let url = postgres.fresh_database().await;
+        let store = PostgresStore::connect(&url).await.unwrap();
+        store.migrate().await.unwrap();
+        let fence = lead(&store, &Stage::relay("r"), LONG).await;
+        Self { store, fence, url }
+    }
+
+    /// The log from its first event on.
+    async fn open(&self) -> PostgresLog {
+        self.store.open_log(&self.fence, Filter::default(), Start::Earliest).await.unwrap()
+    }
+
+    async fn publish(&self, key: &str) -> NewEvent {
+        let event = event(key);
+        let mut tx = self.store.begin().await.unwrap();
+        self.store.insert(&mut tx, std::slice::from_ref(&event)).await.unwrap();
+        self.store.commit(tx).await.unwrap();
+        event
+    }
+
+    /// Reads until something is there, and settles it.
+    async fn relay(&self, log: &mut PostgresLog) -> Vec<String> {
+        loop {
+            let keys = self.relay_what_is_there(log).await;
+            if !keys.is_empty() {
+                return keys;
+            }
+        }
+    }
+
+    /// Reads once and settles what is there; gives the keys.
+    async fn relay_what_is_there(&self, log: &mut PostgresLog) -> Vec<String> {
+        let page = log.read(100).await.unwrap();
+        log.settle(&self.fence, &all_of(&page), &[]).await.unwrap();
+        keys_of(&page)
+    }
+
+    /// Runs statements as the owner of the tables.
+    async fn execute(&self, sql: &str) {
+        sqlx::raw_sql(AssertSqlSafe(sql.to_owned())).execute(self.store.pool()).await.unwrap();
+    }
+
+    async fn number(&self, sql: &str) -> i64 {
+        sqlx::query_scalar(AssertSqlSafe(sql.to_owned())).fetch_one(self.store.pool()).await.unwrap()
+    }
+
+    /// The holes that stand in the database, the young ones and the old.
+    async fn recorded_holes(&self) -> i64 {
+        self.number(
+            "SELECT (SELECT count(*) FROM outbox_hole) + coalesce(
+                 (SELECT cardinality(holes) / 2 FROM outbox_progress ORDER BY id DESC LIMIT 1), 0)",
+        )
+        .await
+    }
+}
+
+fn all_of(page: &Page) -> Settled {
+    let late = page.events.iter().filter(|read| read.late).map(|read| read.envelope.seq);
+    Settled { through: page.through, late: late.chain(page.late_unmatched.iter().copied()).collect() }
+}
+
+fn keys_of(page: &Page) -> Vec<String> {
+    page.events.iter().map(|read| read.envelope.key.clone().unwrap()).collect()
+}
+
+fn event(key: &str) -> NewEvent {
+    NewEvent {
+        id: EventId::now(),
+        source: "/tests".to_owned(),
+        topic: "orders".to_owned(),
+        key: Some(key.to_owned()),
+        event_type: "orders.placed".to_owned(),
+        event_version: 1,
+        payload: r#"{"eventType":"orders.placed","eventVersion":1}"#.to_owned(),
+        dataschema: "urn:outbox:orders.placed:1".to_owned(),
+        headers: Headers::new(),
+        traceparent: None,
+        tracestate: None,
+        twin: None,
+        on_poison: OnPoison::Park,
+    }
+}
+
+async fn lead(store: &PostgresStore, stage: &Stage, ttl: Duration) -> Fence {
+    let fence = Fence { stage: stage.clone(), share: Share::default(), owner: Owner::new(), epoch: 0 };
+    let epoch = store.acquire(&fence.lease(), fence.owner, ttl).await.unwrap().expect("the lease is free");
+    Fence { epoch, ..fence }
+}
+
+/// Waits until some session waits for a lock.
+async fn until_somebody_waits(watcher: &mut PgConnection) {
+    let waits = "SELECT count(*) FROM pg_stat_activity
+                  WHERE datname = current_database() AND wait_event_type = 'Lock'";
+    while sqlx::query_scalar::<_, i64>(waits).fetch_one(&mut *watcher).await.unwrap() == 0 {}
 }

@@ -1,5 +1,0 @@
-//! The command line `outbox`; see [`outbox::cli`].
-
-fn main() -> std::process::ExitCode {
-    outbox::cli::main()
-}

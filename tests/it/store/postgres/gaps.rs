@@ -1,0 +1,269 @@
+//! Numbers that become visible late, or never.
+
+use super::{World, event, lead};
+use outbox::{
+    cursor::{Filter, LogCursor, Start},
+    held::Stage,
+    store::Store,
+};
+use outbox_tests::servers::Postgres;
+use sqlx::{Connection, PgConnection};
+use std::time::{Duration, Instant};
+
+/// How long a proof may take at most before a test fails.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Relays until no hole is recorded any more, writing events of key `tick` as a live system would; gives the other keys.
+async fn until_no_hole_is_left(world: &World, log: &mut outbox::postgres::PostgresLog) -> Vec<String> {
+    let started = Instant::now();
+    let mut keys = Vec::new();
+    while world.recorded_holes().await > 0 {
+        assert!(started.elapsed() < PATIENCE, "a hole was not proven dead");
+        world.publish("tick").await;
+        keys.extend(world.relay_what_is_there(log).await.into_iter().filter(|key| key != "tick"));
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    keys
+}
+
+#[tokio::test]
+async fn the_smaller_seq_that_commits_later_is_delivered() {
+    let Some(world) = World::start().await else { return };
+    let mut log = world.open().await;
+    let mut early = world.store.begin().await.unwrap();
+    world.store.insert(&mut early, &[event("early")]).await.unwrap();
+    world.publish("late").await;
+
+    assert_eq!(world.relay(&mut log).await, ["late"]);
+    assert_eq!(world.recorded_holes().await, 1);
+    world.store.commit(early).await.unwrap();
+    let page = log.read(100).await.unwrap();
+
+    assert_eq!(super::keys_of(&page), ["early"]);
+    assert!(page.events[0].late);
+    log.settle(&world.fence, &super::all_of(&page), &[]).await.unwrap();
+    until_no_hole_is_left(&world, &mut log).await;
+    assert_eq!(world.relay_what_is_there(&mut world.open().await).await, [] as [&str; 0]);
+}
+
+#[tokio::test]
+async fn a_seq_that_commits_later_is_delivered_to_the_next_leader() {
+    let Some(world) = World::start().await else { return };
+    let mut log = world.open().await;
+    let mut early = world.store.begin().await.unwrap();
+    world.store.insert(&mut early, &[event("early")]).await.unwrap();
+    world.publish("late").await;
+    assert_eq!(world.relay(&mut log).await, ["late"]);
+    drop(log);
+    world.store.commit(early).await.unwrap();
+
+    // Found and not settled: it is found again.
+    for _ in 0..2 {
+        let page = world.open().await.read(100).await.unwrap();
+        assert_eq!(super::keys_of(&page), ["early"]);
+    }
+    let mut log = world.open().await;
+    assert_eq!(world.relay(&mut log).await, ["early"]);
+    assert_eq!(world.relay_what_is_there(&mut world.open().await).await, [] as [&str; 0]);
+}
+
+#[tokio::test]
+async fn a_late_row_that_a_filter_hides_is_named_and_settled() {
+    let Some(world) = World::start().await else { return };
+    let filter = Filter { topics: vec!["other".to_owned()], event_types: Vec::new() };
+    let mut log = world.store.open_log(&world.fence, filter, Start::Earliest).await.unwrap();
+    let mut early = world.store.begin().await.unwrap();
+    world.store.insert(&mut early, &[event("early")]).await.unwrap();
+    world.publish("late").await;
+    world.relay_what_is_there(&mut log).await;
+    world.store.commit(early).await.unwrap();
+
+    let page = log.read(100).await.unwrap();
+
+    assert_eq!((page.events.len(), page.late_unmatched.len()), (0, 1));
+    log.settle(&world.fence, &super::all_of(&page), &[]).await.unwrap();
+    until_no_hole_is_left(&world, &mut log).await;
+}
+
+#[tokio::test]
+async fn a_rolled_back_seq_does_not_stall() {
+    let Some(world) = World::start().await else { return };
+    let mut log = world.open().await;
+    let mut doomed = world.store.begin().await.unwrap();
+    world.store.insert(&mut doomed, &[event("doomed")]).await.unwrap();
+    world.publish("next").await;
+    world.store.rollback(doomed).await;
+
+    assert_eq!(world.relay(&mut log).await, ["next"]);
+    assert_eq!(world.recorded_holes().await, 1);
+    assert_eq!(until_no_hole_is_left(&world, &mut log).await, [] as [&str; 0]);
+}
+
+#[tokio::test]
+async fn a_rolled_back_seq_does_not_stall_beside_a_write_transaction_in_another_database() {
+    let Some(postgres) = Postgres::shared().await else { return };
+    let world = World::on(postgres).await;
+    let mut stranger = PgConnection::connect(&postgres.fresh_database().await).await.unwrap();
+    sqlx::raw_sql("BEGIN; CREATE TABLE held_open (n int)").execute(&mut stranger).await.unwrap();
+    let mut log = world.open().await;
+    let mut doomed = world.store.begin().await.unwrap();
+    world.store.insert(&mut doomed, &[event("doomed")]).await.unwrap();
+    world.publish("next").await;
+    world.store.rollback(doomed).await;
+
+    assert_eq!(world.relay(&mut log).await, ["next"]);
+    assert_eq!(until_no_hole_is_left(&world, &mut log).await, [] as [&str; 0]);
+
+    sqlx::raw_sql("ROLLBACK").execute(&mut stranger).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_transaction_open_for_long_delays_only_its_own_event() {
+    let Some(world) = World::start().await else { return };
+    let mut log = world.open().await;
+    let mut long = world.store.begin().await.unwrap();
+    world.store.insert(&mut long, &[event("long")]).await.unwrap();
+
+    // Beyond the time after which the exact proof is tried, and through both of its questions.
+    let opened = Instant::now();
+    let mut delivered = 0;
+    while opened.elapsed() < Duration::from_secs(4) {
+        world.publish("other").await;
+        let asked = Instant::now();
+        assert_eq!(world.relay(&mut log).await, ["other"]);
+        assert!(asked.elapsed() < Duration::from_secs(1), "an event waited for the long transaction");
+        delivered += 1;
+    }
+    assert!(delivered > 10);
+    assert_eq!(world.number("SELECT count(*) FROM outbox_hole").await, 1, "an old hole has its own row");
+    world.store.commit(long).await.unwrap();
+
+    assert_eq!(world.relay(&mut log).await, ["long"]);
+}
+
+#[tokio::test]
+async fn a_prepared_transaction_keeps_its_event() {
+    let Some(world) = World::start().await else { return };
+    let mut log = world.open().await;
+    let mut early = PgConnection::connect(&world.url).await.unwrap();
+    sqlx::raw_sql("BEGIN").execute(&mut early).await.unwrap();
+    world.store.insert(&mut early, &[event("prepared")]).await.unwrap();
+    world.publish("late").await;
+    assert_eq!(world.relay(&mut log).await, ["late"]);
+    // Its holder is known under its process before it is prepared.
+    let asked = Instant::now();
+    while asked.elapsed() < Duration::from_millis(1500) {
+        assert_eq!(world.relay_what_is_there(&mut log).await, [] as [&str; 0]);
+    }
+    sqlx::raw_sql("PREPARE TRANSACTION 'gap'").execute(&mut early).await.unwrap();
+    drop(early);
+    let asked = Instant::now();
+    while asked.elapsed() < Duration::from_secs(3) {
+        assert_eq!(world.relay_what_is_there(&mut log).await, [] as [&str; 0]);
+    }
+
+    world.execute("COMMIT PREPARED 'gap'").await;
+
+    assert_eq!(world.relay(&mut log).await, ["prepared"]);
+}
+
+#[tokio::test]
+async fn an_event_rolled_back_to_a_savepoint_ends_with_its_transaction() {
+    let Some(world) = World::start().await else { return };
+    let mut log = world.open().await;
+    let mut tx = world.store.begin().await.unwrap();
+    let mut savepoint = tx.begin().await.unwrap();
+    world.store.insert(&mut savepoint, &[event("undone")]).await.unwrap();
+    savepoint.rollback().await.unwrap();
+    world.publish("between").await;
+    world.store.insert(&mut tx, &[event("kept")]).await.unwrap();
+    world.publish("after").await;
+
+    assert_eq!(world.relay(&mut log).await, ["between", "after"]);
+    assert_eq!(world.recorded_holes().await, 2);
+    world.store.commit(tx).await.unwrap();
+
+    assert_eq!(world.relay(&mut log).await, ["kept"]);
+    assert_eq!(until_no_hole_is_left(&world, &mut log).await, [] as [&str; 0]);
+}
+
+/// T1 has the lower transaction id and the later event: an order by transaction id would turn them round.
+#[tokio::test]
+async fn first_xid_later_row_lock_keeps_order() {
+    let Some(world) = World::start().await else { return };
+    world.execute("CREATE TABLE orders (id int PRIMARY KEY); INSERT INTO orders VALUES (1)").await;
+    let lock = "UPDATE orders SET id = id WHERE id = 1";
+    let mut first_xid = world.store.begin().await.unwrap();
+    let mut first_lock = world.store.begin().await.unwrap();
+    for (tx, sql) in
+        [(&mut first_xid, "SELECT pg_current_xact_id()"), (&mut first_lock, "SELECT pg_current_xact_id()")]
+    {
+        sqlx::query(sql).execute(&mut **tx).await.unwrap();
+    }
+    sqlx::query(lock).execute(&mut *first_lock).await.unwrap();
+    let store = world.store.clone();
+    let waiting = tokio::spawn(async move {
+        sqlx::query(lock).execute(&mut *first_xid).await.unwrap();
+        store.insert(&mut first_xid, &[event("second")]).await.unwrap();
+        store.commit(first_xid).await.unwrap();
+    });
+    super::until_somebody_waits(&mut PgConnection::connect(&world.url).await.unwrap()).await;
+    world.store.insert(&mut first_lock, &[event("first")]).await.unwrap();
+    world.store.commit(first_lock).await.unwrap();
+    waiting.await.unwrap();
+
+    let page = world.open().await.read(100).await.unwrap();
+
+    assert_eq!(super::keys_of(&page), ["first", "second"]);
+}
+
+#[tokio::test]
+async fn a_stage_that_starts_at_latest_keeps_the_gaps_it_finds() {
+    let Some(world) = World::start().await else { return };
+    let mut open = world.store.begin().await.unwrap();
+    world.store.insert(&mut open, &[event("open")]).await.unwrap();
+    world.publish("old").await;
+    // One stage finds the gap in the log, the next takes it over from the first.
+    let mut logs = Vec::new();
+    for name in ["a", "b"] {
+        let fence = lead(&world.store, &Stage::consumer(name), super::LONG).await;
+        logs.push(world.store.open_log(&fence, Filter::default(), Start::Latest).await.unwrap());
+    }
+    world.store.commit(open).await.unwrap();
+
+    for mut log in logs {
+        assert_eq!(super::keys_of(&log.read(100).await.unwrap()), ["open"]);
+    }
+}
+
+/// Without the raise the commit of the producer is lost, its number is given again, and the relay, which has passed it,
+/// never sees the next event. The other table shows that this server does lose such commits.
+#[tokio::test]
+async fn an_asynchronous_commit_and_a_killed_server_leave_no_phantom() {
+    let lossy = ["wal_writer_delay=10s", "synchronous_commit=off"];
+    let Some(postgres) = Postgres::private_with(&lossy).await else { return };
+    let world = World::on(&postgres).await;
+    world.execute("CREATE TABLE lost (n int); CHECKPOINT").await;
+    let mut log = world.open().await;
+    for batch in 1..=2 {
+        let mut tx = world.store.begin().await.unwrap();
+        let events: Vec<_> = (0..batch).map(|_| event("before")).collect();
+        world.store.insert(&mut tx, &events).await.unwrap();
+        world.store.commit(tx).await.unwrap();
+    }
+    assert_eq!(world.relay(&mut log).await.len(), 3);
+    world.execute("INSERT INTO lost VALUES (1)").await;
+
+    postgres.kill();
+    postgres.restart().await;
+
+    while log.read(1).await.is_err() {}
+    world.publish("after").await;
+    assert_eq!(world.number("SELECT count(*) FROM lost").await, 0, "this server keeps asynchronous commits");
+    assert_eq!(world.number("SELECT count(*) FROM outbox_log WHERE key = 'before'").await, 3);
+    let mut keys = Vec::new();
+    while !keys.contains(&"after".to_owned()) {
+        // What was settled last may come again: progress may be lost, events not.
+        keys = world.relay(&mut log).await;
+    }
+}

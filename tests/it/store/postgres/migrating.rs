@@ -1,0 +1,179 @@
+//! Creating and updating the tables beside a living application.
+
+use super::World;
+use outbox::{
+    postgres::{PostgresConfig, PostgresStore},
+    store::{Store, StoreError},
+};
+use outbox_tests::servers::Postgres;
+use sqlx::{AssertSqlSafe, Connection, PgConnection, PgPool, postgres::PgPoolOptions};
+use std::time::{Duration, Instant};
+
+fn text_of(error: &StoreError) -> String {
+    match error {
+        StoreError::Schema { problem, fix } => format!("{problem}; {fix}"),
+        other => panic!("not refused for its version: {other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn a_database_without_tables_is_refused_with_the_command_to_run() {
+    let Some(postgres) = Postgres::shared().await else { return };
+    let store = PostgresStore::connect(&postgres.fresh_database().await).await.unwrap();
+    let refused = text_of(&store.check().await.unwrap_err());
+    assert!(refused.contains("missing") && refused.contains("`outbox migrate`"), "{refused}");
+    store.migrate().await.unwrap();
+    store.migrate().await.unwrap();
+    store.check().await.unwrap();
+}
+
+#[tokio::test]
+async fn older_tables_are_refused_and_newer_ones_only_by_their_minimum() {
+    let Some(world) = World::start().await else { return };
+    let current = world.number("SELECT version::bigint FROM outbox_version").await;
+
+    world.execute("UPDATE outbox_version SET version = 1").await;
+    let refused = text_of(&world.store.check().await.unwrap_err());
+    assert!(refused.contains("version 1,") && refused.contains(&format!("version {current}")), "{refused}");
+    assert!(refused.contains("`outbox migrate`"), "{refused}");
+
+    world.execute("UPDATE outbox_version SET version = 70").await;
+    world.store.check().await.unwrap();
+    world.store.migrate().await.unwrap();
+    assert_eq!(world.number("SELECT version::bigint FROM outbox_version").await, 70);
+    world.publish("k").await;
+    assert_eq!(world.relay(&mut world.open().await).await, ["k"]);
+
+    world.execute("UPDATE outbox_version SET build_version_min = 69").await;
+    for refused in [world.store.check().await, world.store.migrate().await] {
+        let refused = text_of(&refused.unwrap_err());
+        assert!(
+            refused.contains("70") && refused.contains("69") && refused.contains(&current.to_string()),
+            "{refused}"
+        );
+    }
+}
+
+/// An application whose own migrations are sqlx's, with a role that has short time-outs.
+#[tokio::test]
+async fn five_migrators_at_once_beside_an_index_that_is_built_concurrently() {
+    let Some(postgres) = Postgres::shared().await else { return };
+    let url = postgres.fresh_database().await;
+    let mut app = PgConnection::connect(&url).await.unwrap();
+    let prepare = "CREATE TABLE _sqlx_migrations (version bigint PRIMARY KEY);
+                   CREATE TABLE app (n int);
+                   INSERT INTO app SELECT generate_series(1, 100000);";
+    sqlx::raw_sql(prepare).execute(&mut app).await.unwrap();
+    let patient = |url: String| async move {
+        let options = PgPoolOptions::new().max_connections(2).after_connect(|connection, _| {
+            Box::pin(async move {
+                let limits = "SET statement_timeout = '2s'; SET lock_timeout = '1s'";
+                sqlx::raw_sql(limits).execute(connection).await.map(|_| ())
+            })
+        });
+        let pool = options.connect(&url).await.unwrap();
+        PostgresStore::with_pool(pool, PostgresConfig::default()).unwrap().migrate().await
+    };
+    let started = Instant::now();
+    // One is dropped half-way, and must leave nothing that stops the others.
+    let cut_short = tokio::time::timeout(Duration::from_millis(5), patient(url.clone()));
+    let index = sqlx::raw_sql("CREATE INDEX CONCURRENTLY app_n ON app (n)").execute(&mut app);
+    let migrators: Vec<_> = (0..5).map(|_| tokio::spawn(patient(url.clone()))).collect();
+    let (_, index) = tokio::join!(cut_short, index);
+    index.unwrap();
+    for migrator in migrators {
+        migrator.await.unwrap().unwrap();
+    }
+    assert!(started.elapsed() < Duration::from_secs(30));
+    let valid = "SELECT indisvalid FROM pg_index WHERE indexrelid = 'app_n'::regclass";
+    assert!(sqlx::query_scalar::<_, bool>(valid).fetch_one(&mut app).await.unwrap());
+    PostgresStore::connect(&url).await.unwrap().check().await.unwrap();
+}
+
+/// Blocked migrators hold no snapshot that an index waits for, and the index holds nothing that they wait for.
+#[tokio::test]
+async fn a_migrator_that_waits_stands_in_nobodys_way() {
+    let Some(world) = World::start().await else { return };
+    world.execute("CREATE TABLE app (n int)").await;
+    let mut first = PgConnection::connect(&world.url).await.unwrap();
+    let mut first = first.begin().await.unwrap();
+    let all_locks = "SELECT pg_advisory_xact_lock(objid::bigint | (classid::bigint << 32))
+                       FROM pg_locks JOIN pg_database ON database = pg_database.oid
+                      WHERE locktype = 'advisory' AND datname = current_database()";
+    // The lock that migrators try is learned from one that runs.
+    let learn = async {
+        loop {
+            world.store.migrate().await.unwrap();
+        }
+    };
+    let lock = async { while sqlx::query(all_locks).fetch_optional(&mut *first).await.unwrap().is_none() {} };
+    tokio::select! {
+        () = learn => {}
+        () = lock => {}
+    }
+    let waiting = tokio::spawn({
+        let store = world.store.clone();
+        async move { store.migrate().await }
+    });
+    let mut app = PgConnection::connect(&world.url).await.unwrap();
+    for _ in 0..3 {
+        // It would wait for a snapshot of the migrator, and for ever, if there were one. That of `first` is older than
+        // the table's index only until its statement ended.
+        sqlx::raw_sql("CREATE INDEX CONCURRENTLY app_n ON app (n)").execute(&mut app).await.unwrap();
+        sqlx::raw_sql("DROP INDEX CONCURRENTLY app_n").execute(&mut app).await.unwrap();
+    }
+    assert!(!waiting.is_finished(), "the migrator was to wait for the other one");
+    first.commit().await.unwrap();
+    waiting.await.unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn a_changed_retention_takes_effect_with_the_next_migration() {
+    let Some(world) = World::start().await else { return };
+    let config = PostgresConfig { retention: Duration::from_secs(60), ..PostgresConfig::default() };
+    let store = PostgresStore::with_pool(world.store.pool().clone(), config).unwrap();
+    store.migrate().await.unwrap();
+    assert_eq!(world.number("SELECT slot_secs FROM outbox_version").await, 10);
+    world.publish("k").await;
+    let in_its_leaf = "SELECT count(*) FROM outbox_log
+                        WHERE slot BETWEEN floor(extract(epoch FROM occurred_at) / 10)::bigint % 8
+                                       AND floor(extract(epoch FROM clock_timestamp()) / 10)::bigint % 8
+                           OR floor(extract(epoch FROM clock_timestamp()) / 10)::bigint % 8 = 0";
+    assert_eq!(world.number(in_its_leaf).await, 1);
+}
+
+#[tokio::test]
+async fn several_outboxes_share_a_database() {
+    let Some(postgres) = Postgres::shared().await else { return };
+    let pool = PgPool::connect(&postgres.fresh_database().await).await.unwrap();
+    let configs = [("public", "outbox_"), ("public", "other_"), ("shop", "outbox_")];
+    for (number, (schema, prefix)) in configs.into_iter().enumerate() {
+        let config = PostgresConfig {
+            schema: schema.to_owned(),
+            prefix: prefix.to_owned(),
+            ..PostgresConfig::default()
+        };
+        let store = PostgresStore::with_pool(pool.clone(), config).unwrap();
+        store.migrate().await.unwrap();
+        let mut tx = store.begin().await.unwrap();
+        store.insert(&mut tx, &vec![super::event("k"); number + 1]).await.unwrap();
+        store.commit(tx).await.unwrap();
+        let count = format!("SELECT count(*) FROM \"{schema}\".\"{prefix}log\"");
+        let count: i64 = sqlx::query_scalar(AssertSqlSafe(count)).fetch_one(&pool).await.unwrap();
+        assert_eq!(count, number as i64 + 1);
+    }
+}
+
+#[tokio::test]
+async fn a_name_that_cannot_be_one_is_refused_before_anything_is_made() {
+    let Some(world) = World::start().await else { return };
+    for (schema, prefix) in [("", "outbox_"), (&*"s".repeat(64), "outbox_"), ("public", &*"p".repeat(41))] {
+        let config = PostgresConfig {
+            schema: schema.to_owned(),
+            prefix: prefix.to_owned(),
+            ..PostgresConfig::default()
+        };
+        let refused = PostgresStore::with_pool(world.store.pool().clone(), config);
+        assert!(matches!(refused, Err(StoreError::Schema { .. })), "{schema:?} {prefix:?}");
+    }
+}

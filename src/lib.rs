@@ -11,6 +11,9 @@ pub use outbox_schema::{
     PartitionKey, ReadFromJson, WrittenAsJson,
 };
 
+#[cfg(feature = "cli")]
+pub mod cli;
+
 #[cfg(feature = "runtime")]
 pub use outbox_runtime::{
     Draft, EnqueueError, IntoDraft, Limits, Outbox, OutboxBuilder, RunError, Runner, RunnerBuilder, Settings,

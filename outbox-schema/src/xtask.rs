@@ -171,7 +171,9 @@ fn check(catalog: &Catalog, schemas: &Path, wanted: Option<&str>) -> Result<bool
                         && current.event_version == released.event_version
                 };
                 match contracts.iter().find(same) {
-                    Some((event, current)) => report.findings.extend(compat::check(released, current, event)),
+                    Some((event, current)) => {
+                        report.findings.extend(compat::check(released, current, Some(event)))
+                    }
                     None => report.findings.push(compat::version_removed(released)),
                 }
             }

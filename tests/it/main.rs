@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod broker;
+mod cli;
 mod contract;
 mod dependency_tree;
 mod macros;

@@ -3,8 +3,10 @@
 //! The large suites lie in the folder that `OUTBOX_DATA` names, by default `shared` beside the checkout. The small
 //! suite in this repository always runs.
 
-use outbox::compat::{Formats, Verdict, close_writer, compare};
+use outbox::compat::{Formats, Severity, Verdict, check, close_writer, compare};
+use outbox::{Contract, OrderingMode};
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -71,6 +73,52 @@ fn no_case_is_answered_wrongly_and_no_more_are_left_open_than_recorded() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// Changes that only serde knows to be harmless: a reader with `#[serde(other)]` takes any new variant, and no
+/// schema says so.
+const UNKNOWN_TO_SCHEMAS: &[&str] = &["enum_other_add_variant", "enum_int_other_add_variant"];
+
+#[test]
+fn the_gate_refuses_what_breaks_anyone_and_nothing_else() {
+    let shared = shared_folder().map(|folder| folder.join("schemars.jsonl"));
+    let mut wrong = Vec::new();
+    let mut judged = 0;
+    for path in [Some(own_cases()), shared].into_iter().flatten() {
+        for case in cases(&path).iter().filter(|case| case.get("additive_gate").is_some()) {
+            let contract = |version: &str| Contract {
+                event_type: "case".to_owned(),
+                event_version: 1,
+                topic: "cases".to_owned(),
+                ordering: OrderingMode::Unordered,
+                key: "none".to_owned(),
+                aliases: BTreeMap::new(),
+                writes: case[version].clone(),
+                reads: case[format!("{version}_de")].clone(),
+            };
+            let findings = check(&contract("old"), &contract("new"), None);
+            let fails = findings.iter().any(|finding| finding.id.severity() != Severity::Warning);
+            let name = case["name"].as_str().unwrap();
+            judged += 1;
+            if fails != (case["additive_gate"] == "fail") && !UNKNOWN_TO_SCHEMAS.contains(&name) {
+                let found: Vec<_> = findings
+                    .iter()
+                    .map(|finding| format!("{}: {}", finding.id.as_str(), finding.what))
+                    .collect();
+                wrong.push(format!("{name}: expected {}, found {found:?}", case["additive_gate"]));
+            }
+        }
+    }
+    assert!(judged > 3, "only {judged} cases have an answer");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+fn cases(path: &Path) -> Vec<Value> {
+    let text = std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    text.lines()
+        .filter(|line| !line.trim().is_empty())
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
 fn own_cases() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("it/schema_cases.jsonl")
 }
@@ -84,10 +132,8 @@ fn shared_folder() -> Option<PathBuf> {
 /// Asks both questions of every case. A case with `old_de` and `new_de` is a pair of contracts: what is written is
 /// closed, what is read is another schema, and formats decide.
 fn judge(path: &Path) -> Tally {
-    let text = std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let mut tally = Tally::default();
-    for line in text.lines().filter(|line| !line.trim().is_empty()) {
-        let case: Value = serde_json::from_str(line).unwrap();
+    for case in cases(path) {
         let is_contract = case.get("old_de").is_some();
         for (question, writer, reader) in [("backward", "old", "new"), ("forward", "new", "old")] {
             let truth = if is_contract { &case[question] } else { &case[format!("{question}_truth")] };

@@ -69,7 +69,7 @@ pub trait Server: Send + Sync {
 ///
 /// # Panics
 /// When a rule is broken.
-pub async fn run(rig: &dyn Rig) {
+pub async fn check(rig: &dyn Rig) {
     match rig.broker() {
         Some(broker) => publishing::run(rig, broker).await,
         None => left_out(rig, "publishing", "it has no publishing half"),

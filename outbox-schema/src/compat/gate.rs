@@ -14,8 +14,10 @@ use crate::{Contract, EventDescriptor};
 use serde_json::Value;
 
 /// Everything that speaks against `current` in the place of `released`; both are of one event type and version.
+///
+/// With `event`, a finding names the place in its source.
 #[must_use]
-pub fn check(released: &Contract, current: &Contract, event: &EventDescriptor) -> Vec<Finding> {
+pub fn check(released: &Contract, current: &Contract, event: Option<&EventDescriptor>) -> Vec<Finding> {
     if released == current {
         return Vec::new();
     }
@@ -35,7 +37,7 @@ pub fn check(released: &Contract, current: &Contract, event: &EventDescriptor) -
 pub(super) struct Gate<'a> {
     pub(super) released: &'a Contract,
     pub(super) current: &'a Contract,
-    pub(super) event: &'a EventDescriptor,
+    pub(super) event: Option<&'a EventDescriptor>,
     pub(super) reads: Vec<Change>,
     pub(super) writes: Vec<Change>,
 }
@@ -92,15 +94,16 @@ impl Gate<'_> {
             what: wording::what(changes),
             whom,
             evidence,
-            location: Some(self.locate(through.as_deref(), removed)),
+            location: self.locate(through.as_deref(), removed),
             fix: wording::fix(id, changes, self.current.event_version),
             pointer,
         }
     }
 
     /// The field called `name` on the wire, or the struct.
-    fn locate(&self, name: Option<&str>, removed: bool) -> Location {
-        let fields = self.event.fields.iter();
+    fn locate(&self, name: Option<&str>, removed: bool) -> Option<Location> {
+        let event = self.event?;
+        let fields = event.fields.iter();
         let named = name.filter(|_| !removed).and_then(|name| {
             let mut own =
                 fields.clone().filter(|field| field.writes == Some(name) || field.reads.contains(&name));
@@ -108,7 +111,7 @@ impl Gate<'_> {
             // A field that is there without being one of the struct's own came in by `flatten`.
             own.next().or_else(|| flattened.next())
         });
-        Location { file: self.event.file.to_owned(), line: named.map_or(self.event.line, |field| field.line) }
+        Some(Location { file: event.file.to_owned(), line: named.map_or(event.line, |field| field.line) })
     }
 }
 

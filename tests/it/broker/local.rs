@@ -1,14 +1,20 @@
 //! The local broker on every store.
 
-use outbox::conformance::broker::{LocalRig, run};
-use outbox::store::Store;
-use outbox::store::sqlite::SqliteStore;
+use outbox::conformance::broker::{LocalRig, check};
+use outbox::{postgres::PostgresStore, sqlite::SqliteStore, store::Store};
+use outbox_tests::servers::Postgres;
 
 #[tokio::test]
 async fn local_on_sqlite_keeps_every_rule_of_a_subscription() {
     let folder = tempfile::tempdir().unwrap();
-    let store =
-        SqliteStore::open(&format!("sqlite://{}/outbox.db?mode=rwc", folder.path().display())).await.unwrap();
+    let url = format!("sqlite://{}", folder.path().join("outbox.db").display());
+    check(&LocalRig::new(SqliteStore::open(&url).await.unwrap())).await;
+}
+
+#[tokio::test]
+async fn local_on_postgres_keeps_every_rule_of_a_subscription() {
+    let Some(postgres) = Postgres::shared().await else { return };
+    let store = PostgresStore::connect(&postgres.fresh_database().await).await.unwrap();
     store.migrate().await.unwrap();
-    run(&LocalRig::new(store)).await;
+    check(&LocalRig::new(store)).await;
 }

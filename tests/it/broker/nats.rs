@@ -4,7 +4,7 @@ use futures_util::future::BoxFuture;
 use outbox::OnPoison;
 use outbox::broker::nats::{NatsBroker, NatsConfig};
 use outbox::broker::{Broker, BrokerError, Outgoing, Published, Subscription, SubscriptionConfig};
-use outbox::conformance::broker::{Rig, Server, run};
+use outbox::conformance::broker::{Rig, Server, check};
 use outbox::envelope::{Envelope, EventId, NewEvent, Seq};
 use outbox_tests::{proxy::Proxy, servers::Nats};
 use std::path::Path;
@@ -75,7 +75,7 @@ async fn nats_keeps_every_rule_of_a_broker() {
     }
     for program in Nats::installed() {
         eprintln!("on {}", program.display());
-        run(&NatsRig::start(&program).await).await;
+        check(&NatsRig::start(&program).await).await;
     }
 }
 

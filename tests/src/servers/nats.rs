@@ -84,7 +84,9 @@ impl Nats {
 
     /// Ends the server by SIGKILL.
     pub fn kill(&self) {
-        self.process.lock().unwrap().take();
+        if let Some(mut process) = self.process.lock().unwrap().take() {
+            process.kill();
+        }
     }
 
     /// Starts the server on the data it had, after killing it if it runs, and waits until it answers.

@@ -97,7 +97,9 @@ impl Postgres {
 
     /// Ends the server by SIGKILL: all its processes, none of which gets to write anything more.
     pub fn kill(&self) {
-        self.process.lock().unwrap().take();
+        if let Some(mut process) = self.process.lock().unwrap().take() {
+            process.kill();
+        }
     }
 
     /// Starts the server on the data it had, after killing it if it runs, and waits until it answers.

@@ -14,12 +14,20 @@ use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// What the watchdog of a process runs: $1 is the process group.
-const KILL_GROUP: &str = r#"kill -9 $(cat /proc/"$1"/task/*/children) -"$1""#;
+/// What the watchdog of a process runs: $1 is the process group. A killed PostgreSQL leaves a segment of shared memory
+/// behind, of which a machine has a few thousand; hence the quick shutdown first.
+const END_GROUP: &str = r#"
+kill -CONT -"$1"; kill -QUIT -"$1"
+for _ in 1 2 3 4 5 6 7 8 9 10; do kill -0 -"$1" || exit; sleep 0.2; done
+kill -9 $(cat /proc/"$1"/task/*/children) -"$1"
+"#;
+
+/// How long a process may take for its quick shutdown.
+const END_PATIENCE: Duration = Duration::from_secs(2);
 
 /// A child process in a group of its own, with all its descendants.
 ///
-/// Dropping it kills it.
+/// Dropping it ends it, by SIGQUIT if that helps at once and by SIGKILL else.
 #[derive(Debug)]
 pub struct Process {
     child: Child,
@@ -34,7 +42,7 @@ impl Process {
     /// The program could not be started.
     pub fn spawn(command: &mut Command) -> io::Result<Self> {
         let child = command.process_group(0).spawn()?;
-        let watchdog = at_exit(KILL_GROUP, child.id().to_string().as_ref())?;
+        let watchdog = at_exit(END_GROUP, child.id().to_string().as_ref())?;
         Ok(Self { child, watchdog, reaped: false })
     }
 
@@ -105,6 +113,15 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
+        if !self.is_running() {
+            return self.kill();
+        }
+        self.resume();
+        send(self.child.id(), Signal::QUIT);
+        let deadline = Instant::now() + END_PATIENCE;
+        while self.is_running() && Instant::now() < deadline {
+            std::thread::sleep(Duration::from_millis(5));
+        }
         self.kill();
     }
 }

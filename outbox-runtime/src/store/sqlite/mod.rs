@@ -41,6 +41,17 @@ impl SqliteStore {
     /// # Cancel safety
     /// If dropped, call it again.
     pub async fn open(url: &str) -> Result<Self, StoreError> {
+        Self::open_with_prefix(url, "outbox_").await
+    }
+
+    /// As [`SqliteStore::open`], with `prefix` before the name of each table.
+    ///
+    /// # Errors
+    /// As [`SqliteStore::open`].
+    ///
+    /// # Cancel safety
+    /// If dropped, call it again.
+    pub async fn open_with_prefix(url: &str, prefix: &str) -> Result<Self, StoreError> {
         let options = SqliteConnectOptions::from_str(url)
             .map_err(row::database("read the database url"))?
             .create_if_missing(true)
@@ -54,7 +65,7 @@ impl SqliteStore {
             .connect_with(options)
             .await
             .map_err(row::database("open the database"))?;
-        Self::with_pool(pool, "outbox_").await
+        Self::with_pool(pool, prefix).await
     }
 
     /// Uses the application's pool and puts `prefix` before the name of each table. The pool should use a write-ahead

@@ -1,0 +1,171 @@
+//! What can be typed.
+
+use super::{failure::Failure, moment};
+use crate::{dead_letter::DeadLetterFilter, held::Stage};
+use clap::{Parser, Subcommand};
+use std::{path::PathBuf, time::Duration};
+use time::OffsetDateTime;
+
+/// Operates the outbox of a database.
+#[derive(Debug, Parser)]
+#[command(name = "outbox", version, arg_required_else_help = true)]
+pub(super) struct Args {
+    #[command(flatten)]
+    pub(super) database: DatabaseArgs,
+    #[command(subcommand)]
+    pub(super) command: Command,
+}
+
+/// Which database, and how long it is waited for.
+#[derive(Debug, clap::Args)]
+pub(super) struct DatabaseArgs {
+    /// The database: `sqlite://FILE` or `postgres://USER@HOST/DATABASE`
+    #[arg(long, value_name = "URL", env = "OUTBOX_DATABASE_URL", hide_env_values = true, global = true)]
+    pub(super) database_url: Option<String>,
+    /// The schema of the outbox's tables (PostgreSQL) [default: public]
+    #[arg(long, value_name = "NAME", global = true)]
+    pub(super) schema: Option<String>,
+    /// What the names of the outbox's tables begin with
+    #[arg(long, value_name = "TEXT", default_value = "outbox_", global = true)]
+    pub(super) prefix: String,
+    /// How long an unreachable database or broker is waited for
+    #[arg(long, value_name = "SPAN", default_value = "30s", value_parser = moment::span, global = true)]
+    pub(super) patience: Duration,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    /// Creates or updates the tables, under the role that owns them
+    Migrate,
+    /// Publishes committed events to a broker until SIGTERM or SIGINT
+    Relay(RelayArgs),
+    /// Shows each relay and consumer in numbers
+    Status,
+    /// Lists, shows, replays and discards the events that were given up
+    #[command(subcommand)]
+    DeadLetters(DeadLettersCommand),
+    /// Moves the log past the numbers that a restored or promoted database may give out twice
+    Repair,
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct RelayArgs {
+    /// The broker: `nats://HOST:PORT`, several joined by commas
+    #[arg(long, value_name = "URL", env = "OUTBOX_BROKER_URL", hide_env_values = true)]
+    pub(super) broker: String,
+    /// A file with the certificates to trust beside the system's
+    #[arg(long, value_name = "FILE")]
+    pub(super) broker_certificates: Option<PathBuf>,
+    /// The relay's name; its progress is kept under it
+    #[arg(long, default_value = "default")]
+    pub(super) name: String,
+    /// Publishes events of this topic only; may be given several times
+    #[arg(long = "topic", value_name = "TOPIC")]
+    pub(super) topics: Vec<String>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum DeadLettersCommand {
+    /// Lists them by number, without payloads
+    List {
+        #[command(flatten)]
+        filter: FilterArgs,
+        /// The most to list; all by default
+        #[arg(long, value_name = "N")]
+        max: Option<u64>,
+    },
+    /// Shows everything that is known of one, its payload included
+    Show {
+        /// Their numbers, as `list` gives them
+        #[arg(value_name = "ID", required = true)]
+        ids: Vec<i64>,
+    },
+    /// Asks that they be tried again; their keys go on when that is done
+    Replay(RequestArgs),
+    /// Asks that they be removed for good; their keys go on
+    Discard(RequestArgs),
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct RequestArgs {
+    #[command(flatten)]
+    pub(super) filter: FilterArgs,
+    /// Takes every dead letter when no condition is given
+    #[arg(long)]
+    pub(super) all: bool,
+    /// Only says how many match
+    #[arg(long)]
+    pub(super) dry_run: bool,
+}
+
+/// Which dead letters: those that match every condition.
+#[derive(Debug, clap::Args)]
+pub(super) struct FilterArgs {
+    /// Of this number; may be given several times
+    #[arg(long = "id", value_name = "ID")]
+    pub(super) ids: Vec<i64>,
+    /// Of this stage: `relay/NAME` or `consumer/NAME`
+    #[arg(long, value_parser = stage)]
+    pub(super) stage: Option<Stage>,
+    /// Of this event type
+    #[arg(long = "type", value_name = "TYPE")]
+    pub(super) event_type: Option<String>,
+    /// Of this partition key
+    #[arg(long)]
+    pub(super) key: Option<String>,
+    /// Given up for this reason, such as `handler-error`
+    #[arg(long)]
+    pub(super) reason: Option<String>,
+    /// Last failed at this time or later: `2026-01-31T08:00:00Z`, or an age such as `2h`
+    #[arg(long, value_name = "TIME", value_parser = moment::moment)]
+    pub(super) since: Option<OffsetDateTime>,
+    /// Last failed before this time
+    #[arg(long, value_name = "TIME", value_parser = moment::moment)]
+    pub(super) until: Option<OffsetDateTime>,
+}
+
+impl FilterArgs {
+    pub(super) fn filter(self) -> DeadLetterFilter {
+        let Self { ids, stage, event_type, key, reason, since, until } = self;
+        DeadLetterFilter { ids, stage, event_type, key, reason, since, until, after: None }
+    }
+}
+
+impl RequestArgs {
+    /// The filter; without a condition it takes `--all`, so that a forgotten one does not reach everything.
+    pub(super) fn filter(self) -> Result<DeadLetterFilter, Failure> {
+        let filter = self.filter.filter();
+        if filter == DeadLetterFilter::default() && !self.all {
+            return Err(Failure::Usage(
+                "no condition is given; add one, such as `--id`, or `--all` for every dead letter".to_owned(),
+            ));
+        }
+        Ok(filter)
+    }
+}
+
+fn stage(text: &str) -> Result<Stage, String> {
+    match text.split_once('/') {
+        Some(("relay", name)) if !name.is_empty() => Ok(Stage::relay(name)),
+        Some(("consumer", name)) if !name.is_empty() => Ok(Stage::consumer(name)),
+        _ => Err("write `relay/NAME` or `consumer/NAME`".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_definition_holds_together() {
+        Args::command().debug_assert();
+    }
+
+    #[test]
+    fn a_stage_is_named_with_its_kind() {
+        assert_eq!(stage("consumer/billing.charge"), Ok(Stage::consumer("billing.charge")));
+        assert!(stage("billing.charge").is_err());
+        assert!(stage("relay/").is_err());
+    }
+}

@@ -1,0 +1,36 @@
+//! `outbox relay`.
+
+use super::Session;
+use crate::{
+    RelayConfig, RunError,
+    cli::{address::Address, args::RelayArgs, broker, database::Database, failure::Failure, signal::Stop},
+};
+use std::process::ExitCode;
+
+/// Publishes until a signal says stop, then finishes what is in flight and gives the lease back.
+pub(super) async fn run<S: Database>(session: Session<'_, S>, args: RelayArgs) -> Result<ExitCode, Failure> {
+    let mut stop = Stop::listen()?;
+    let broker = broker::make(&args)?;
+    let broker_address = Address::new(&args.broker);
+    let mut config = RelayConfig::named(&args.name);
+    config.filter.topics.clone_from(&args.topics);
+
+    let failed = |source| match source {
+        RunError::Broker(source) => {
+            Failure::Broker { address: broker_address.clone(), source: source.into() }
+        }
+        RunError::Store(source) => Failure::Store { address: session.address.clone(), source: source.into() },
+        source => Failure::Relay { name: args.name.clone(), source: source.into() },
+    };
+    let patience = session.patience.left();
+    let start =
+        session.outbox.runner().relay(config, broker).settings(|settings| settings.patience = patience);
+    let runner = tokio::select! { biased;
+        () = stop.requested() => return Ok(ExitCode::SUCCESS),
+        runner = start.start() => runner.map_err(failed)?,
+    };
+    tracing::info!(relay = args.name, database = %session.address, broker = %broker_address, "the relay has started");
+    runner.run_until(stop.requested()).await.map_err(failed)?;
+    tracing::info!(relay = args.name, "the relay has stopped");
+    Ok(ExitCode::SUCCESS)
+}

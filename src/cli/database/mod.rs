@@ -1,0 +1,81 @@
+//! Opening the database that an address names; one module each.
+
+mod sqlite;
+
+use super::{
+    address::Address,
+    args::{Args, Command, DatabaseArgs},
+    command::{self, Session},
+    failure::Failure,
+    output::Output,
+    patience::Patience,
+};
+use crate::{Outbox, Store, StoreError};
+use std::{future::Future, pin::Pin, process::ExitCode};
+
+/// What the command line needs of a store beyond its trait.
+pub(super) trait Database: Store {
+    /// The schemes of its addresses.
+    const SCHEMES: &'static [&'static str];
+
+    /// Refuses a place that cannot hold the tables; `creates` where the command may make what is missing.
+    fn accept(place: &Place, creates: bool) -> Result<(), Failure>;
+
+    /// Connects.
+    fn open(place: &Place) -> impl Future<Output = Result<Self, StoreError>> + Send;
+
+    /// Mends what a restore or promotion broke; gives what was done, for people.
+    fn repair(&self) -> impl Future<Output = Result<String, StoreError>> + Send;
+}
+
+/// Where the tables stand.
+#[derive(Debug, Clone)]
+pub(super) struct Place {
+    pub(super) address: Address,
+    pub(super) schema: Option<String>,
+    pub(super) prefix: String,
+}
+
+type Running<'a> = Pin<Box<dyn Future<Output = Result<ExitCode, Failure>> + 'a>>;
+type Run = for<'a> fn(Place, Patience, Command, &'a mut Output) -> Running<'a>;
+
+/// Every database of this build.
+const DATABASES: &[(&[&str], Run)] =
+    &[(<crate::sqlite::SqliteStore as Database>::SCHEMES, run_on::<crate::sqlite::SqliteStore>)];
+
+/// Runs a command on the database that was named.
+pub(super) async fn run(args: Args, output: &mut Output) -> Result<ExitCode, Failure> {
+    let DatabaseArgs { database_url, schema, prefix, patience } = args.database;
+    let url = database_url.ok_or_else(|| {
+        Failure::Usage("no database is named; give `--database-url` or set OUTBOX_DATABASE_URL".to_owned())
+    })?;
+    let place = Place { address: Address::new(url), schema, prefix };
+    let scheme = place.address.scheme();
+    let Some((_, run)) = DATABASES.iter().find(|(schemes, _)| schemes.contains(&scheme.as_str())) else {
+        let known: Vec<_> = DATABASES.iter().flat_map(|(schemes, _)| *schemes).copied().collect();
+        return Err(Failure::Usage(format!(
+            "the database's address has none of the schemes that this build knows ({}); correct it, or build with the \
+             feature of that database",
+            known.join(", ")
+        )));
+    };
+    run(place, Patience::new(patience), args.command, output).await
+}
+
+fn run_on<S: Database>(
+    place: Place,
+    patience: Patience,
+    command: Command,
+    output: &mut Output,
+) -> Running<'_> {
+    Box::pin(async move {
+        S::accept(&place, matches!(command, Command::Migrate))?;
+        let address = place.address.clone();
+        let store = patience
+            .until_ok(async || S::open(&place).await)
+            .await
+            .map_err(|source| Failure::Open { address: address.clone(), source: source.into() })?;
+        let outbox = Outbox::builder(store).build();
+        command::run(Session { outbox, address, patience, output }, command).await
+    })
+}

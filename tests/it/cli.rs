@@ -1,0 +1,368 @@
+//! The command line: what it prints, how it ends, and that it does what it says.
+
+use outbox::{
+    EventState, Outbox, RelayConfig, Settings,
+    broker::{Broker, BrokerError, Capabilities, Outgoing, Published, Subscription, SubscriptionConfig},
+    sqlite::SqliteStore,
+};
+use outbox_tests::{programs, servers::Nats};
+use rustix::process::{Pid, Signal, kill_process};
+use std::{
+    future::Future,
+    io::{BufRead, BufReader},
+    pin::Pin,
+    process::{Command, ExitStatus, Output, Stdio},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::{Duration, Instant},
+};
+use tempfile::TempDir;
+use tokio::sync::mpsc;
+
+/// A database of SQLite that the commands of a test work on.
+struct Shop {
+    folder: TempDir,
+}
+
+impl Shop {
+    /// A place without a database.
+    fn empty() -> Self {
+        Self { folder: tempfile::tempdir().unwrap() }
+    }
+
+    fn migrated() -> Self {
+        let shop = Self::empty();
+        assert!(shop.run(&["migrate"]).status.success());
+        shop
+    }
+
+    /// A database with that many dead letters.
+    async fn with_dead_letters(count: u32) -> Self {
+        let shop = Self::migrated();
+        let store = SqliteStore::open(&shop.url()).await.unwrap();
+        sqlx::query(include_str!("cli/insert_dead_letters.sql"))
+            .bind(count)
+            .execute(store.pool())
+            .await
+            .unwrap();
+        store.pool().close().await;
+        shop
+    }
+
+    fn url(&self) -> String {
+        format!("sqlite://{}/shop.db", self.folder.path().display())
+    }
+
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command = programs::outbox();
+        command.args(args).env("OUTBOX_DATABASE_URL", self.url());
+        command
+    }
+
+    fn run(&self, args: &[&str]) -> Output {
+        self.command(args).output().unwrap()
+    }
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+#[track_caller]
+fn succeeded(output: &Output) -> String {
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(output));
+    stdout(output)
+}
+
+#[track_caller]
+fn failed(output: &Output, code: i32) -> String {
+    assert_eq!(output.status.code(), Some(code), "{}", stdout(output));
+    assert_eq!(stdout(output), "");
+    stderr(output)
+}
+
+/// Reads one line and goes away, as `head -1` does; gives the line and how the program ended.
+fn read_one_line(mut command: Command) -> (String, ExitStatus, String) {
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::with_capacity(64, child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let ended = child.wait_with_output().unwrap();
+    (line, ended.status, String::from_utf8(ended.stderr).unwrap())
+}
+
+#[test]
+fn migrate_makes_the_tables_and_status_says_that_nobody_worked_yet() {
+    let shop = Shop::empty();
+
+    let migrated = succeeded(&shop.run(&["migrate"]));
+    assert!(migrated.contains("shop.db"), "{migrated}");
+    assert_eq!(succeeded(&shop.run(&["migrate"])), migrated);
+    assert!(succeeded(&shop.run(&["status"])).starts_with("no relay or consumer"));
+}
+
+#[test]
+fn a_mistyped_file_is_an_error_and_makes_no_database() {
+    let shop = Shop::empty();
+
+    let error = failed(&shop.run(&["status"]), 1);
+    assert!(error.contains("does not exist"), "{error}");
+    assert!(!shop.folder.path().join("shop.db").exists());
+}
+
+#[test]
+fn tables_of_another_prefix_are_found_by_their_prefix_only() {
+    let shop = Shop::empty();
+
+    succeeded(&shop.run(&["migrate", "--prefix", "mine_"]));
+    succeeded(&shop.run(&["status", "--prefix", "mine_"]));
+    let error = failed(&shop.run(&["status", "--schema", "mine"]), 2);
+    assert!(error.contains("--prefix"), "{error}");
+}
+
+#[test]
+fn wrong_usage_ends_with_2_and_says_what_to_write() {
+    let shop = Shop::migrated();
+
+    for (args, advice) in [
+        (&["dead-letters", "replay"][..], "--all"),
+        (&["dead-letters", "discard"], "--all"),
+        (&["dead-letters", "list", "--stage", "billing.charge"], "consumer/NAME"),
+        (&["dead-letters", "list", "--since", "yesterday"], "2h"),
+        (&["relay", "--broker", "carrier-pigeon://roof"], "scheme"),
+        (&["status", "--database-url", "oracle://db"], "scheme"),
+        (&["status", "--patience", "30"], "30s"),
+    ] {
+        let error = failed(&shop.run(args), 2);
+        assert!(error.contains(advice), "{args:?}: {error}");
+    }
+    let nameless = programs::outbox().arg("status").output().unwrap();
+    assert!(failed(&nameless, 2).contains("OUTBOX_DATABASE_URL"));
+}
+
+#[tokio::test]
+async fn a_list_of_100_000_whose_reader_goes_away_ends_without_an_error() {
+    let shop = Shop::with_dead_letters(100_000).await;
+
+    let (line, status, errors) = read_one_line(shop.command(&["dead-letters", "list"]));
+    assert!(line.starts_with("ID "), "{line}");
+    assert_eq!((status.code(), errors.as_str()), (Some(0), ""));
+
+    let all = succeeded(&shop.run(&["dead-letters", "list"]));
+    assert_eq!(all.lines().count(), 100_001);
+}
+
+#[tokio::test]
+async fn no_command_fails_when_nobody_reads_its_answer() {
+    let shop = Shop::with_dead_letters(3).await;
+
+    for args in [
+        &["migrate"][..],
+        &["status"],
+        &["repair"],
+        &["dead-letters", "list"],
+        &["dead-letters", "show", "1"],
+        &["dead-letters", "replay", "--id", "1"],
+        &["--help"],
+    ] {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let output = shop.command(args).stdout(writer).output().unwrap();
+        assert_eq!((output.status.code(), stderr(&output).as_str()), (Some(0), ""), "{args:?}");
+    }
+    // The replay was asked for all the same.
+    assert!(succeeded(&shop.run(&["dead-letters", "replay", "--id", "1"])).contains("1 already under way"));
+}
+
+#[tokio::test]
+async fn what_producers_wrote_is_shown_inert_and_payloads_only_by_show() {
+    let shop = Shop::with_dead_letters(1).await;
+
+    let list = succeeded(&shop.run(&["dead-letters", "list"]));
+    let show = succeeded(&shop.run(&["dead-letters", "show", "1"]));
+    let status = succeeded(&shop.run(&["status"]));
+    for text in [&list, &show, &status] {
+        assert!(text.chars().all(|c| c == '\n' || !c.is_control()), "{text:?}");
+    }
+    assert!(list.contains(r"order\u{1b}[31m-1"), "{list}");
+    assert!(!list.contains("payload-of-1") && !status.contains("payload-of-1"));
+    for part in ["payload-of-1", r"tenant: a\u{1b}[0mcme", r"declined\u{9b}2J", "no such card"] {
+        assert!(show.contains(part), "`{part}` is missing in {show}");
+    }
+}
+
+#[tokio::test]
+async fn conditions_choose_the_dead_letters() {
+    let shop = Shop::with_dead_letters(20).await;
+
+    for (conditions, lines) in [
+        (&["--id", "3", "--id", "4"][..], 2),
+        (&["--stage", "consumer/billing.charge"], 10),
+        (&["--stage", "consumer/billing.charge", "--id", "3"], 0),
+        (&["--type", "orders.placed"], 20),
+        (&["--type", "orders.paid"], 0),
+        (&["--key", "order-7"], 1),
+        (&["--reason", "handler-error"], 20),
+        (&["--since", "1970-01-01T00:00:10Z", "--until", "1970-01-01T00:00:15Z"], 5),
+        (&["--since", "1h"], 0),
+        (&["--max", "7"], 7),
+    ] {
+        let list = succeeded(&shop.run(&[&["dead-letters", "list"], conditions].concat()));
+        assert_eq!(list.lines().count().saturating_sub(1), lines, "{conditions:?}\n{list}");
+    }
+}
+
+#[tokio::test]
+async fn a_request_says_how_many_it_asked_for_and_how_many_were_under_way() {
+    let shop = Shop::with_dead_letters(5).await;
+    let request = |args: &[&str]| shop.run(&[&["dead-letters"], args].concat());
+
+    let dry = succeeded(&request(&["replay", "--all", "--dry-run"]));
+    assert!(dry.contains("would replay 5 dead letters"), "{dry}");
+    let first = succeeded(&request(&["replay", "--id", "2", "--id", "3"]));
+    assert!(first.contains("asked to replay 2 dead letters, 0 already under way"), "{first}");
+    let rest = succeeded(&request(&["replay", "--all"]));
+    assert!(rest.contains("asked to replay 3 dead letters, 2 already under way"), "{rest}");
+    let again = succeeded(&request(&["discard", "--all"]));
+    assert!(again.contains("asked to discard 0 dead letters, 5 already under way"), "{again}");
+    let nothing = failed(&request(&["replay", "--key", "no such key"]), 1);
+    assert!(nothing.contains("no dead letter matches"), "{nothing}");
+    let missing = failed(&request(&["show", "77"]), 1);
+    assert!(missing.contains("77"), "{missing}");
+}
+
+// Several threads: the relay works on while this test waits for a command.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_replay_that_was_typed_reaches_the_relay_that_gave_the_event_up() {
+    let shop = Shop::migrated();
+    let outbox = Outbox::builder(SqliteStore::open(&shop.url()).await.unwrap()).build();
+    let (broker, mut published) = Moody::refusing();
+    let quick = |settings: &mut Settings| settings.poll = Duration::from_millis(20);
+    let runner =
+        outbox.runner().relay(RelayConfig::default(), broker.clone()).settings(quick).start().await.unwrap();
+    let mut tx = outbox.begin().await.unwrap();
+    let id = outbox.enqueue(&mut tx, &Ordered { order: 7 }).await.unwrap();
+    tx.commit().await.unwrap();
+    until(async || !outbox.dead_letters(&Default::default(), 1).await.unwrap().is_empty()).await;
+
+    let listed = succeeded(&shop.run(&["dead-letters", "list", "--stage", "relay/default"]));
+    assert!(listed.contains("cli.ordered") && listed.contains("key waits"), "{listed}");
+    broker.confirms.store(true, Ordering::SeqCst);
+    succeeded(&shop.run(&["dead-letters", "replay", "--key", "7"]));
+
+    assert_eq!(published.recv().await, Some(id.to_string()));
+    until(async || outbox.dead_letters(&Default::default(), 1).await.unwrap().is_empty()).await;
+    let status = succeeded(&shop.run(&["status"]));
+    assert!(
+        status.lines().any(|line| line.starts_with("relay/default") && line.ends_with("yes")),
+        "{status}"
+    );
+    runner.stop().await.unwrap();
+}
+
+// Several threads: the relay works on while this test waits for a command.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_relay_publishes_until_sigterm_and_then_gives_its_lease_back() {
+    let Some(nats) = Nats::shared().await else { return };
+    let shop = Shop::migrated();
+    let mut relay = shop.command(&["relay", "--broker", &nats.url()]).stderr(Stdio::piped()).spawn().unwrap();
+
+    let outbox = Outbox::builder(SqliteStore::open(&shop.url()).await.unwrap()).build();
+    let mut tx = outbox.begin().await.unwrap();
+    let id = outbox.enqueue(&mut tx, &Ordered { order: 8 }).await.unwrap();
+    tx.commit().await.unwrap();
+    until(async || outbox.state(id).await.unwrap() == EventState::Settled).await;
+    kill_process(Pid::from_child(&relay), Signal::TERM).unwrap();
+
+    assert_eq!(relay.wait().unwrap().code(), Some(0), "{:?}", relay.wait_with_output());
+    let status = succeeded(&shop.run(&["status"]));
+    assert!(
+        status.lines().any(|line| line.starts_with("relay/default  0") && line.ends_with("no")),
+        "{status}"
+    );
+}
+
+#[test]
+fn an_unreachable_broker_is_one_clear_error_after_the_patience_and_names_no_secret() {
+    let shop = Shop::migrated();
+    let begun = Instant::now();
+
+    let args = ["relay", "--broker", "nats://hilda:s3cret@127.0.0.1:1", "--patience", "1s"];
+    let error = failed(&shop.run(&args), 1);
+    assert!((1..10).contains(&begun.elapsed().as_secs()), "{:?}", begun.elapsed());
+    assert!(error.starts_with("error: the broker `nats://127.0.0.1:1` cannot be used"), "{error}");
+    assert_eq!(error.matches("error: the").count(), 1, "{error}");
+    assert!(!error.contains("s3cret") && !error.contains("hilda"), "{error}");
+}
+
+/// Waits until it holds.
+async fn until(mut holds: impl AsyncFnMut() -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(30);
+    while !holds().await {
+        assert!(Instant::now() < deadline, "it did not come true");
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+}
+
+/// An order was placed.
+#[derive(outbox::Event, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+#[event(type = "cli.ordered", version = 1, topic = "cli")]
+struct Ordered {
+    #[event(key)]
+    order: u32,
+}
+
+/// A broker that refuses everything for good until it is told otherwise.
+struct Moody {
+    confirms: AtomicBool,
+    published: mpsc::UnboundedSender<String>,
+}
+
+impl Moody {
+    fn refusing() -> (Arc<Self>, mpsc::UnboundedReceiver<String>) {
+        let (published, reader) = mpsc::unbounded_channel();
+        (Arc::new(Self { confirms: AtomicBool::new(false), published }), reader)
+    }
+}
+
+type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, BrokerError>> + Send + 'a>>;
+
+impl Broker for Moody {
+    fn capabilities(&self) -> Capabilities {
+        Capabilities::least("moody")
+    }
+
+    fn connect(&self) -> Answer<'_, ()> {
+        Box::pin(async { Ok(()) })
+    }
+
+    fn publish<'a>(&'a self, batch: &'a [Outgoing<'a>]) -> Answer<'a, Vec<Published>> {
+        let answer = |event: &Outgoing<'_>| {
+            if self.confirms.load(Ordering::SeqCst) {
+                self.published.send(event.envelope.id.to_string()).unwrap();
+                return Published::Confirmed { duplicate: false };
+            }
+            let problem = "not today".to_owned();
+            Published::Refused(BrokerError::Refused {
+                broker: "moody",
+                action: "publish",
+                problem,
+                source: None,
+            })
+        };
+        Box::pin(async move { Ok(batch.iter().map(answer).collect()) })
+    }
+
+    fn subscribe<'a>(&'a self, _: &'a SubscriptionConfig) -> Answer<'a, Box<dyn Subscription>> {
+        unreachable!("nobody subscribes")
+    }
+
+    fn partitions<'a>(&'a self, _: &'a str) -> Answer<'a, Vec<String>> {
+        unreachable!("nobody subscribes")
+    }
+}

@@ -1,0 +1,58 @@
+//! The programs of this repository, built as users would run them: the command line and the examples.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+
+/// What one build makes. All features of the whole workspace: then a run of all tests has built every part already.
+const BUILD: [&str; 7] = [
+    "build",
+    "--locked",
+    "--workspace",
+    "--all-features",
+    "--message-format=json",
+    "--bin=outbox",
+    "--quiet",
+];
+
+/// The command line `outbox`.
+#[must_use]
+pub fn outbox() -> Command {
+    program("outbox")
+}
+
+/// A command that starts the program of that name, without any address of the surroundings.
+fn program(name: &str) -> Command {
+    static BUILT: OnceLock<Vec<PathBuf>> = OnceLock::new();
+    let built = BUILT.get_or_init(build);
+    let path = built.iter().find(|path| path.file_stem().is_some_and(|stem| stem == name));
+    let mut command = Command::new(path.unwrap_or_else(|| panic!("cargo built no program `{name}`")));
+    for address in ["OUTBOX_DATABASE_URL", "OUTBOX_BROKER_URL", "DATABASE_URL", "NATS_URL"] {
+        command.env_remove(address);
+    }
+    command.stdin(Stdio::null());
+    command
+}
+
+fn build() -> Vec<PathBuf> {
+    let root =
+        Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the package lies in a folder of the root");
+    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    // What cargo told this test of its own package would make build scripts run, and much be built, once more.
+    for (name, _) in std::env::vars_os() {
+        if ["CARGO_PKG_", "CARGO_MANIFEST_"].iter().any(|own| name.to_string_lossy().starts_with(own)) {
+            cargo.env_remove(name);
+        }
+    }
+    let built =
+        cargo.args(BUILD).current_dir(root).stderr(Stdio::inherit()).output().expect("cargo can be started");
+    assert!(built.status.success(), "the programs do not build");
+    let messages = String::from_utf8(built.stdout).expect("cargo's messages are text");
+    messages.lines().filter_map(executable).collect()
+}
+
+/// The path of the executable that one message of cargo names. Such a path has no characters that JSON escapes.
+fn executable(message: &str) -> Option<PathBuf> {
+    let (_, path) = message.split_once(r#""executable":""#)?;
+    Some(path.split_once('"')?.0.into())
+}

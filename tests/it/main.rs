@@ -4,10 +4,14 @@
 mod broker;
 mod cli;
 mod contract;
+mod crash;
 mod dependency_tree;
+mod enqueue;
 mod macros;
+mod promise;
 mod schema_cases;
 mod servers;
+mod start;
 mod store;
 mod tidy;
 mod user_crate;

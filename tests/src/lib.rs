@@ -3,6 +3,20 @@
 //! A library of test code: a broken assumption ends the test, so it panics instead of returning errors.
 #![allow(clippy::unwrap_used)]
 
+pub mod actor;
+pub mod bench;
+pub mod dying_broker;
+pub mod file_broker;
+pub mod memory_broker;
 pub mod programs;
 pub mod proxy;
 pub mod servers;
+pub mod world;
+
+/// Ends this process as a crash would: by SIGKILL, at once.
+pub fn kill_this_process() -> ! {
+    let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL);
+    loop {
+        std::thread::park();
+    }
+}

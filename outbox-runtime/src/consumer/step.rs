@@ -179,42 +179,37 @@ impl<S: Store> Case<'_, S> {
         token: HandlerToken,
         ack: AckInTransaction<'_>,
     ) -> Result<Handled, StepError> {
-        let committed = self.write_and_commit(&mut tx, ack).await;
-        let committed = match committed {
-            Ok(()) => {
-                self.store().commit_handler(tx, &self.consumer.fence, token).await.map_err(StepError::from)
-            }
+        let committed = match self.store().prove_handler(&mut tx, &self.consumer.fence, &token).await {
+            Ok(()) => match self.write_own(&mut tx, ack).await {
+                Ok(()) => self.store().commit_proven(tx).await,
+                Err(error) => {
+                    self.store().rollback(tx).await;
+                    return Err(error);
+                }
+            },
             Err(error) => {
                 self.store().rollback(tx).await;
                 Err(error)
             }
         };
-        match committed {
+        let (reason, error) = match committed {
             Ok(()) => {
                 // The handler may have written follow-up events.
                 self.consumer.outbox.wake().nudge(Nudge::Committed);
-                Ok(Handled::Committed)
+                return Ok(Handled::Committed);
             }
-            // The commit was refused because of what the handler did: its attempt failed.
-            Err(StepError::Store(error @ (StoreError::Aborted { .. } | StoreError::EndedEarly))) => {
-                let failure = Failure {
-                    reason: "handler-broke-transaction",
-                    error_chain: telemetry::error_chain(&error),
-                };
-                self.failed(failure, false).await
+            Err(error @ (StoreError::Aborted { .. } | StoreError::EndedEarly)) => {
+                ("handler-broke-transaction", error)
             }
-            Err(StepError::Store(error @ StoreError::Database { transient: false, .. })) => {
-                // A constraint that is checked at the commit.
-                let failure =
-                    Failure { reason: "commit-refused", error_chain: telemetry::error_chain(&error) };
-                self.failed(failure, false).await
-            }
-            Err(error) => Err(error),
-        }
+            // A constraint that is checked at the commit.
+            Err(error @ StoreError::Database { transient: false, .. }) => ("commit-refused", error),
+            Err(error) => return Err(error.into()),
+        };
+        self.failed(Failure { reason, error_chain: telemetry::error_chain(&error) }, false).await
     }
 
-    /// The framework's own writes of a handler's transaction, behind those of the handler.
-    async fn write_and_commit(&self, tx: &mut S::Tx, ack: AckInTransaction<'_>) -> Result<(), StepError> {
+    /// The framework's own writes in a handler's transaction, behind those of the handler.
+    async fn write_own(&self, tx: &mut S::Tx, ack: AckInTransaction<'_>) -> Result<(), StepError> {
         if self.attempts_before.is_some() {
             let done = Change::Done { held: HeldId::of(self.envelope) };
             self.store().apply_in(tx, &self.consumer.fence, &[done]).await?;

@@ -143,14 +143,17 @@ pub trait Store: Clone + Send + Sync + 'static {
         fence: &Fence,
         claim: &Claim<'_>,
     ) -> impl Future<Output = Result<Claimed, StoreError>> + Send;
-    /// Commits a handler's transaction: proves that no error was swallowed, that the handler did not commit by itself,
-    /// and that the fence still holds; only then commits.
-    fn commit_handler(
+    /// Proves that a handler's transaction still stands: the handler swallowed no error that ended it, did not end it by
+    /// itself, and the fence holds, to the end of the transaction. Comes before the framework's own writes: in a
+    /// transaction that is gone they would be kept at once.
+    fn prove_handler(
         &self,
-        tx: Self::Tx,
+        tx: &mut Self::Tx,
         fence: &Fence,
-        token: HandlerToken,
+        token: &HandlerToken,
     ) -> impl Future<Output = Result<(), StoreError>> + Send;
+    /// Commits a transaction that was proven, and in which no statement failed since.
+    fn commit_proven(&self, tx: Self::Tx) -> impl Future<Output = Result<(), StoreError>> + Send;
 
     /// Dead letters by number, at most `max`.
     fn dead_letters(

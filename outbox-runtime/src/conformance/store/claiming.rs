@@ -28,7 +28,8 @@ fn fresh(claimed: Claimed) -> HandlerToken {
 
 async fn handle<S: Store>(store: &S, fence: &Fence, envelope: &Envelope) {
     let (tx, claimed) = claim(store, fence, envelope).await;
-    store.commit_handler(tx, fence, fresh(claimed)).await.expect("a handler commits");
+    store.prove_handler(&mut tx, fence, &fresh(claimed)).await.expect("a handler's transaction is proven");
+    store.commit_proven(tx).await.expect("a handler commits");
 }
 
 /// A consumer's leader and one event it read.

@@ -80,7 +80,8 @@ pub(super) async fn an_owner_that_lost_its_lease_writes_nothing<S: Store>(store:
     assert_lost(store.apply_in(&mut tx, &old, &[]).await);
     store.rollback(tx).await;
     let (tx, token) = claim(&store, &old, envelope).await;
-    assert_lost(store.commit_handler(tx, &old, token).await);
+    assert_lost(store.prove_handler(&mut tx, &old, &token).await);
+    store.rollback(tx).await;
 
     assert_eq!(events_of(&read::<S>(&mut open(&store, &new).await).await), events_of(&page));
     assert_eq!(store.waiting(&new).await.expect("marks are counted").lanes, 0);

@@ -137,8 +137,17 @@ impl Store for PostgresStore {
         inbox::claim(self, tx, fence, claim).await
     }
 
-    async fn commit_handler(&self, tx: Tx, fence: &Fence, token: HandlerToken) -> Result<(), StoreError> {
-        transaction::commit_handler(self, tx, fence, &token).await
+    async fn prove_handler(
+        &self,
+        tx: &mut Tx,
+        fence: &Fence,
+        token: &HandlerToken,
+    ) -> Result<(), StoreError> {
+        transaction::prove_handler(self, tx, fence, token).await
+    }
+
+    async fn commit_proven(&self, tx: Tx) -> Result<(), StoreError> {
+        transaction::commit_own(tx).await
     }
 
     async fn dead_letters(&self, filter: &DeadLetterFilter, max: u32) -> Result<Vec<DeadLetter>, StoreError> {

@@ -71,10 +71,10 @@ pub(super) async fn commit_own(tx: Transaction<'_, Postgres>) -> Result<(), Stor
     tx.commit().await.map_err(during("commit a transaction"))
 }
 
-/// Proves a handler's transaction, then commits it.
-pub(super) async fn commit_handler(
+/// See [`Store::prove_handler`](crate::store::Store::prove_handler).
+pub(super) async fn prove_handler(
     store: &PostgresStore,
-    mut tx: Tx,
+    tx: &mut Tx,
     fence: &Fence,
     token: &HandlerToken,
 ) -> Result<(), StoreError> {
@@ -83,11 +83,11 @@ pub(super) async fn commit_handler(
         .bind(fence.owner.0)
         .bind(fence.epoch)
         .bind(&token.0)
-        .fetch_one(&mut *tx)
+        .fetch_one(&mut **tx)
         .await
         .map_err(during("prove a handler's transaction"))?;
     match proof {
-        (true, true) => commit_own(tx).await,
+        (true, true) => Ok(()),
         (false, _) => Err(StoreError::EndedEarly),
         (true, false) => Err(lost(fence)),
     }

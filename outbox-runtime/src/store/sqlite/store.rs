@@ -262,13 +262,17 @@ impl Store for SqliteStore {
         transaction::claim(self, tx, fence, claim).await
     }
 
-    async fn commit_handler(
+    async fn prove_handler(
         &self,
-        tx: SqliteTx,
+        tx: &mut SqliteTx,
         fence: &Fence,
-        _token: HandlerToken,
+        _token: &HandlerToken,
     ) -> Result<(), StoreError> {
-        transaction::commit_handler(self, tx, fence).await
+        transaction::prove_handler(self, tx, fence).await
+    }
+
+    async fn commit_proven(&self, tx: SqliteTx) -> Result<(), StoreError> {
+        tx.commit().await.map_err(database("commit a handler's transaction"))
     }
 
     async fn dead_letters(&self, filter: &DeadLetterFilter, max: u32) -> Result<Vec<DeadLetter>, StoreError> {

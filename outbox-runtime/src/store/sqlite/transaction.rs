@@ -88,16 +88,15 @@ async fn is_older(store: &SqliteStore, tx: &mut SqliteTx, claim: &Claim<'_>) -> 
         .map_err(database("compare an event's age with the inbox window"))
 }
 
-/// Proves that the handler's transaction still stands and is fenced, then commits.
-pub(super) async fn commit_handler(
+/// See [`Store::prove_handler`](crate::store::Store::prove_handler).
+pub(super) async fn prove_handler(
     store: &SqliteStore,
-    mut tx: SqliteTx,
+    tx: &mut SqliteTx,
     fence: &Fence,
 ) -> Result<(), StoreError> {
     // The savepoint is gone when the handler ended the transaction, or when an error that it swallowed did.
-    if sqlx::query(store.statements.release_savepoint.clone()).execute(&mut *tx).await.is_err() {
+    if sqlx::query(store.statements.release_savepoint.clone()).execute(&mut **tx).await.is_err() {
         return Err(StoreError::EndedEarly);
     }
-    check_fence(store, &mut tx, fence).await?;
-    tx.commit().await.map_err(database("commit a handler's transaction"))
+    check_fence(store, tx, fence).await
 }

@@ -1,0 +1,147 @@
+//! The bench: each row runs a raw loop and ours in turn, in the same run on the same server, and compares medians.
+//!
+//! A shared machine is noisy, so no time is a figure of its own: what counts is the ratio.
+
+mod build;
+mod drain;
+mod enqueue;
+mod poll;
+mod wake;
+
+use crate::servers::Postgres;
+use std::path::PathBuf;
+
+/// What the command line asks for.
+#[derive(Debug)]
+pub struct Options {
+    /// Interleaved rounds of each row.
+    pub rounds: usize,
+    /// Where the figures go as JSON.
+    pub json: Option<PathBuf>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { rounds: 15, json: None }
+    }
+}
+
+/// One comparison.
+#[derive(Debug)]
+pub(crate) struct Row {
+    pub(crate) name: &'static str,
+    pub(crate) unit: &'static str,
+    pub(crate) raw: Vec<f64>,
+    pub(crate) ours: Vec<f64>,
+    pub(crate) wanted: Wanted,
+}
+
+/// What the figure is held against.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Wanted {
+    /// Ours is at least this part of the raw loop (a throughput).
+    RatioAtLeast(f64),
+    /// Ours is at most so many times the other (a cost).
+    RatioAtMost(f64),
+    /// Ours is at most this.
+    AtMost(f64),
+    /// Only told.
+    Nothing,
+}
+
+impl Row {
+    fn ratio(&self) -> Option<f64> {
+        let raw = median(&self.raw);
+        (!self.raw.is_empty() && raw != 0.0).then(|| median(&self.ours) / raw)
+    }
+
+    fn is_met(&self) -> bool {
+        let (ours, ratio) = (median(&self.ours), self.ratio());
+        match self.wanted {
+            Wanted::RatioAtLeast(least) => ratio.is_some_and(|ratio| ratio >= least),
+            Wanted::RatioAtMost(most) => ratio.is_some_and(|ratio| ratio <= most),
+            Wanted::AtMost(most) => ours <= most,
+            Wanted::Nothing => true,
+        }
+    }
+
+    fn wanted_text(&self) -> String {
+        match self.wanted {
+            Wanted::RatioAtLeast(least) => format!("ratio >= {least}"),
+            Wanted::RatioAtMost(most) => format!("ratio <= {most}"),
+            Wanted::AtMost(most) => format!("<= {most}"),
+            Wanted::Nothing => "-".to_owned(),
+        }
+    }
+}
+
+fn median(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    match sorted.len() {
+        0 => f64::NAN,
+        len if len % 2 == 1 => sorted[len / 2],
+        len => f64::midpoint(sorted[len / 2 - 1], sorted[len / 2]),
+    }
+}
+
+/// Runs the rows whose name contains one of `names`, or all; false when a wanted figure was not met.
+pub async fn run(names: &[String], options: &Options) -> bool {
+    let wants = |name: &str| names.is_empty() || names.iter().any(|word| name.contains(word.as_str()));
+    let mut rows = Vec::new();
+    if ["enqueue", "batch", "drain", "wake", "poll"].iter().any(|name| wants(name)) {
+        // Commits reach the disk as they would in production.
+        let settings = ["fsync=on", "synchronous_commit=on", "max_wal_size=4GB", "autovacuum=off"];
+        let Some(server) = Postgres::private_with(&settings).await else { return false };
+        if wants("enqueue") {
+            rows.push(enqueue::single(&server, options.rounds).await);
+        }
+        if wants("batch") {
+            rows.push(enqueue::batch(&server, options.rounds).await);
+        }
+        if wants("drain") {
+            rows.extend(drain::rows(&server, options.rounds).await);
+        }
+        if wants("wake") {
+            rows.push(wake::row(&server, options.rounds).await);
+        }
+        if wants("poll") {
+            rows.push(poll::row(&server, options.rounds).await);
+        }
+    }
+    if wants("build") {
+        rows.push(build::row(options.rounds.min(5)));
+    }
+    print(&rows);
+    if let Some(path) = &options.json {
+        std::fs::write(path, json(&rows)).unwrap();
+    }
+    rows.iter().all(Row::is_met)
+}
+
+fn print(rows: &[Row]) {
+    println!("{:<34} {:>12} {:>12} {:>7}  {:<14} {:<6} unit", "row", "raw", "ours", "ratio", "wanted", "met");
+    for row in rows {
+        let ratio = row.ratio().map_or("-".to_owned(), |ratio| format!("{ratio:.2}"));
+        let raw = if row.raw.is_empty() { "-".to_owned() } else { format!("{:.3}", median(&row.raw)) };
+        let met = if row.is_met() { "yes" } else { "NO" };
+        let (ours, wanted) = (median(&row.ours), row.wanted_text());
+        println!("{:<34} {raw:>12} {ours:>12.3} {ratio:>7}  {wanted:<14} {met:<6} {}", row.name, row.unit);
+    }
+}
+
+fn json(rows: &[Row]) -> String {
+    let row = |row: &Row| {
+        serde_json::json!({
+            "name": row.name,
+            "unit": row.unit,
+            "raw": row.raw,
+            "ours": row.ours,
+            "ratio": row.ratio(),
+            "wanted": row.wanted_text(),
+            "met": row.is_met(),
+        })
+    };
+    let rows: Vec<_> = rows.iter().map(row).collect();
+    serde_json::to_string_pretty(&rows).unwrap()
+}

@@ -1,0 +1,81 @@
+//! One process of a crash test, told by its arguments what to be: it is there to be killed.
+//!
+//! `actor relay|consume|enqueue --db URL [--file PATH | --nats URL] [--die-after BATCHES] [--pause-ms N] [--die-at-ack]`
+//! `[--count N]`. The store is told from the address.
+#![allow(clippy::unwrap_used)]
+
+use outbox::broker::Broker;
+use outbox::nats::{NatsBroker, NatsConfig};
+use outbox::postgres::PostgresStore;
+use outbox::sqlite::SqliteStore;
+use outbox_tests::dying_broker::DyingBroker;
+use outbox_tests::file_broker::FileBroker;
+use outbox_tests::world::{TestStore, World, noted};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+struct Arguments(Vec<String>);
+
+impl Arguments {
+    fn value(&self, name: &str) -> Option<&str> {
+        let at = self.0.iter().position(|argument| argument == name)?;
+        self.0.get(at + 1).map(String::as_str)
+    }
+
+    fn number(&self, name: &str) -> Option<u32> {
+        self.value(name).map(|text| text.parse().unwrap())
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.0.iter().any(|argument| argument == name)
+    }
+}
+
+#[tokio::main]
+async fn main() {
+    let arguments = Arguments(std::env::args().collect());
+    if arguments.value("--db").unwrap().starts_with("sqlite:") {
+        act::<SqliteStore>(&arguments).await;
+    } else {
+        act::<PostgresStore>(&arguments).await;
+    }
+}
+
+async fn act<S: TestStore>(arguments: &Arguments) {
+    let world = World::<S>::at(arguments.value("--db").unwrap()).await;
+    match arguments.0[1].as_str() {
+        "enqueue" => {
+            let count = i64::from(arguments.number("--count").unwrap());
+            world.enqueue_each((0..count).map(|n| noted(&format!("key-{}", n % 5), n))).await;
+            outbox_tests::kill_this_process()
+        }
+        "relay" => {
+            let relay = world.relay(broker(arguments)).await;
+            relay.run_until(std::future::pending()).await.unwrap();
+        }
+        "consume" => {
+            let runner = match arguments.value("--nats") {
+                Some(_) => world.runner().consume_from(broker(arguments)),
+                None => world.runner().consume_locally(),
+            };
+            runner.start().await.unwrap().run_until(std::future::pending()).await.unwrap();
+        }
+        other => panic!("no such role: {other}"),
+    }
+}
+
+fn broker(arguments: &Arguments) -> Arc<dyn Broker> {
+    if let Some(url) = arguments.value("--nats") {
+        let nats: Arc<dyn Broker> = Arc::new(NatsBroker::new(NatsConfig::new(url)));
+        return if arguments.has("--die-at-ack") { Arc::new(DyingBroker(nats)) } else { nats };
+    }
+    let mut file = FileBroker::new(Path::new(arguments.value("--file").unwrap()));
+    if let Some(batches) = arguments.number("--die-after") {
+        file = file.dying_after(batches);
+    }
+    if let Some(millis) = arguments.number("--pause-ms") {
+        file = file.pausing(Duration::from_millis(u64::from(millis)));
+    }
+    Arc::new(file)
+}

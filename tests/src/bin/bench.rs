@@ -1,0 +1,22 @@
+//! Measures the framework against hand-written loops that do the same work on the same server, in the same run.
+//!
+//! `bench [NAME…] [--rounds N] [--json FILE]`: all rows, or those whose name contains one of the words.
+#![allow(clippy::unwrap_used)]
+
+use outbox_tests::bench;
+use std::process::ExitCode;
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    let mut names = Vec::new();
+    let mut options = bench::Options::default();
+    let mut arguments = std::env::args().skip(1);
+    while let Some(argument) = arguments.next() {
+        match argument.as_str() {
+            "--rounds" => options.rounds = arguments.next().unwrap().parse().unwrap(),
+            "--json" => options.json = arguments.next().map(Into::into),
+            name => names.push(name.to_owned()),
+        }
+    }
+    if bench::run(&names, &options).await { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}

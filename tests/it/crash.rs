@@ -122,7 +122,8 @@ async fn a_consumer_killed_between_commit_and_ack_has_each_effect_once<S: TestSt
         world.enqueue_each((0..10).map(|n| noted(&format!("key-{}", n % 3), enqueued + n))).await;
         enqueued += 10;
         let wanted = (round - 1) * 5 + 1;
-        eventually("an effect is committed", async || world.outbox.store().effects().await.len() >= wanted).await;
+        eventually("an effect is committed", async || world.outbox.store().effects().await.len() >= wanted)
+            .await;
         consumer.kill();
     }
 

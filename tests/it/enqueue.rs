@@ -75,7 +75,10 @@ async fn what_a_broker_would_refuse_is_a_typed_error_and_the_transaction_goes_on
         assert!(!error.is_transient());
     }
     let large = loose(&"m".repeat(300 * 1024));
-    assert!(matches!(outbox.enqueue(&mut tx, &large).await, Err(EnqueueError::TooLarge { max: 262_144, .. })));
+    assert!(matches!(
+        outbox.enqueue(&mut tx, &large).await,
+        Err(EnqueueError::TooLarge { max: 262_144, .. })
+    ));
     let error = outbox.enqueue(&mut tx, &loose("eventType")).await.unwrap_err();
     assert!(matches!(error, EnqueueError::Payload { event: "enqueue.loose", .. }), "{error:?}");
     // serde_json writes it as null, which the event's own contract does not allow (feature `validate`).

@@ -1,9 +1,9 @@
 //! What holds on every store, each test named after its promise.
 
 use outbox::DeadLetterFilter;
+use outbox::EventState;
 use outbox::postgres::PostgresStore;
 use outbox::sqlite::SqliteStore;
-use outbox::{EventState, Store};
 use outbox_tests::memory_broker::MemoryBroker;
 use outbox_tests::world::{Plan, TestStore, World, eventually, noted, numbers_of, planned};
 use std::sync::Arc;
@@ -116,7 +116,13 @@ async fn a_batch_with_one_refused_event_settles_the_rest<S: TestStore>() {
 async fn a_handler_that_swallows_a_database_error_and_returns_ok_has_failed<S: TestStore>() {
     let Some(world) = World::<S>::start().await else { return };
     // The error needs a row that is there already.
-    world.enqueue_each([noted("z", 0), planned("a", 1, Plan::SwallowFirst(99)), planned("b", 2, Plan::SwallowFirst(1))]).await;
+    world
+        .enqueue_each([
+            noted("z", 0),
+            planned("a", 1, Plan::SwallowFirst(99)),
+            planned("b", 2, Plan::SwallowFirst(1)),
+        ])
+        .await;
 
     let consumer = world.consume().await;
 
@@ -131,7 +137,9 @@ async fn a_handler_that_swallows_a_database_error_and_returns_ok_has_failed<S: T
 
 async fn a_panic_or_a_timeout_is_a_failed_attempt_and_the_process_lives<S: TestStore>() {
     let Some(world) = World::<S>::start().await else { return };
-    world.enqueue_each([planned("a", 1, Plan::PanicFirst(2)), planned("b", 2, Plan::HangFirst), noted("c", 3)]).await;
+    world
+        .enqueue_each([planned("a", 1, Plan::PanicFirst(2)), planned("b", 2, Plan::HangFirst), noted("c", 3)])
+        .await;
 
     let consumer = world.consume().await;
 
@@ -167,13 +175,15 @@ async fn an_error_for_good_skips_the_retries<S: TestStore>() {
     eventually("it is set aside", async || dead_letters(&world).await.len() == 1).await;
     let dead = dead_letters(&world).await.remove(0);
     assert_eq!((dead.reason.as_str(), dead.attempts), ("handler-error", 1));
-    assert_eq!(dead.error_chain, "the plan says that no retry can help");
+    assert!(dead.error_chain.ends_with("the plan says that no retry can help"), "{}", dead.error_chain);
     consumer.stop().await.unwrap();
 }
 
 async fn a_dead_letter_is_replayed_and_its_key_goes_on_in_order<S: TestStore>() {
     let Some(world) = World::<S>::start().await else { return };
-    world.enqueue_each([planned("a", 0, Plan::FailUntilMended), noted("a", 1), noted("b", 2), noted("a", 3)]).await;
+    world
+        .enqueue_each([planned("a", 0, Plan::FailUntilMended), noted("a", 1), noted("b", 2), noted("a", 3)])
+        .await;
     let consumer = world.consume().await;
     eventually("it is set aside", async || dead_letters(&world).await.len() == 1).await;
     assert_eq!(world.effects_of(1).await, [("b".to_owned(), 2)], "the key waits for a person");
@@ -276,6 +286,7 @@ async fn dead_letters<S: TestStore>(world: &World<S>) -> Vec<outbox::DeadLetter>
 
 fn published(broker: &MemoryBroker) -> Vec<(String, i64)> {
     let note = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap();
-    let of = |note: serde_json::Value| (note["key"].as_str().unwrap().to_owned(), note["n"].as_i64().unwrap());
+    let of =
+        |note: serde_json::Value| (note["key"].as_str().unwrap().to_owned(), note["n"].as_i64().unwrap());
     broker.confirmed().iter().map(|envelope| of(note(&envelope.payload))).collect()
 }

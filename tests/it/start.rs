@@ -5,7 +5,9 @@ use outbox::{Catalog, Outbox, RunError, StoreError};
 use outbox_tests::world::World;
 use std::error::Error;
 
-async fn refusal(build: impl FnOnce(outbox::RunnerBuilder<SqliteStore>) -> outbox::RunnerBuilder<SqliteStore>) -> String {
+async fn refusal(
+    build: impl FnOnce(outbox::RunnerBuilder<SqliteStore>) -> outbox::RunnerBuilder<SqliteStore>,
+) -> String {
     let world = World::<SqliteStore>::start().await.expect("SQLite is always here");
     let error = build(world.outbox.runner()).start().await.expect_err("the runner must not start");
     assert!(matches!(error, RunError::Consumers(_) | RunError::Nothing), "{error:?}");
@@ -71,7 +73,8 @@ async fn sqlite_tables_that_need_a_newer_program_are_refused_and_newer_ones_that
     let url = format!("sqlite://{}/store.db", dir.path().display());
     let store = SqliteStore::open(&url).await.unwrap();
     let set = async |version: i64, minimum: i64| {
-        let update = sqlx::query("UPDATE outbox_meta SET version = ?, build_minimum = ?").bind(version).bind(minimum);
+        let update =
+            sqlx::query("UPDATE outbox_meta SET version = ?, build_minimum = ?").bind(version).bind(minimum);
         update.execute(store.pool()).await.unwrap();
     };
 

@@ -2,7 +2,8 @@
 
 use futures_util::future::BoxFuture;
 use outbox::broker::{
-    AckToken, Broker, BrokerError, Capabilities, Delivery, Outgoing, Published, Subscription, SubscriptionConfig,
+    AckToken, Broker, BrokerError, Capabilities, Delivery, Outgoing, Published, Subscription,
+    SubscriptionConfig,
 };
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,7 +26,10 @@ impl Broker for DyingBroker {
         self.0.connect()
     }
 
-    fn publish<'a>(&'a self, batch: &'a [Outgoing<'a>]) -> BoxFuture<'a, Result<Vec<Published>, BrokerError>> {
+    fn publish<'a>(
+        &'a self,
+        batch: &'a [Outgoing<'a>],
+    ) -> BoxFuture<'a, Result<Vec<Published>, BrokerError>> {
         self.0.publish(batch)
     }
 
@@ -56,7 +60,11 @@ impl Subscription for DyingSubscription {
         crate::kill_this_process()
     }
 
-    fn nack<'a>(&'a mut self, token: &'a AckToken, delay: Duration) -> BoxFuture<'a, Result<(), BrokerError>> {
+    fn nack<'a>(
+        &'a mut self,
+        token: &'a AckToken,
+        delay: Duration,
+    ) -> BoxFuture<'a, Result<(), BrokerError>> {
         self.0.nack(token, delay)
     }
 }

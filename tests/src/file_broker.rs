@@ -1,7 +1,9 @@
 //! A broker that is a file: what it confirmed outlives every process that is killed.
 
 use futures_util::future::BoxFuture;
-use outbox::broker::{Broker, BrokerError, Capabilities, Outgoing, Published, Subscription, SubscriptionConfig};
+use outbox::broker::{
+    Broker, BrokerError, Capabilities, Outgoing, Published, Subscription, SubscriptionConfig,
+};
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -79,7 +81,10 @@ impl Broker for FileBroker {
         Box::pin(std::future::ready(Ok(())))
     }
 
-    fn publish<'a>(&'a self, batch: &'a [Outgoing<'a>]) -> BoxFuture<'a, Result<Vec<Published>, BrokerError>> {
+    fn publish<'a>(
+        &'a self,
+        batch: &'a [Outgoing<'a>],
+    ) -> BoxFuture<'a, Result<Vec<Published>, BrokerError>> {
         Box::pin(async move {
             tokio::time::sleep(self.pause).await;
             let mut lines = String::new();
@@ -102,7 +107,11 @@ impl Broker for FileBroker {
         _subscription: &'a SubscriptionConfig,
     ) -> BoxFuture<'a, Result<Box<dyn Subscription>, BrokerError>> {
         let source = "it only publishes".into();
-        Box::pin(std::future::ready(Err(BrokerError::Unavailable { broker: NAME, action: "subscribe", source })))
+        Box::pin(std::future::ready(Err(BrokerError::Unavailable {
+            broker: NAME,
+            action: "subscribe",
+            source,
+        })))
     }
 
     fn partitions<'a>(&'a self, _topic: &'a str) -> BoxFuture<'a, Result<Vec<String>, BrokerError>> {

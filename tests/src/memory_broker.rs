@@ -102,7 +102,10 @@ impl Broker for MemoryBroker {
         Box::pin(std::future::ready(Ok(())))
     }
 
-    fn publish<'a>(&'a self, batch: &'a [Outgoing<'a>]) -> BoxFuture<'a, Result<Vec<Published>, BrokerError>> {
+    fn publish<'a>(
+        &'a self,
+        batch: &'a [Outgoing<'a>],
+    ) -> BoxFuture<'a, Result<Vec<Published>, BrokerError>> {
         Box::pin(async move {
             let mut state = self.state();
             state.calls += 1;

@@ -5,8 +5,8 @@ use outbox::postgres::PostgresStore;
 use outbox::sqlite::SqliteStore;
 use outbox::store::{Statement, StatementValue};
 use outbox::{
-    Catalog, Context, Event, Outbox, RelayConfig, RetryPolicy, Runner, RunnerBuilder, Settings, Start, State, Store,
-    broker::Broker, consumer, permanent,
+    Catalog, Context, Event, Outbox, RelayConfig, RetryPolicy, Runner, RunnerBuilder, Settings, Start, State,
+    Store, broker::Broker, consumer, permanent,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -107,7 +107,8 @@ impl TestStore for SqliteStore {
     }
 
     async fn create_effects(&self) {
-        let table = "CREATE TABLE IF NOT EXISTS effect (id INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT, n INTEGER)";
+        let table =
+            "CREATE TABLE IF NOT EXISTS effect (id INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT, n INTEGER)";
         sqlx::query(table).execute(self.pool()).await.unwrap();
     }
 
@@ -125,7 +126,10 @@ impl TestStore for SqliteStore {
     }
 
     async fn payloads(&self) -> Vec<String> {
-        sqlx::query_scalar("SELECT payload FROM outbox_log ORDER BY seq").fetch_all(self.pool()).await.unwrap()
+        sqlx::query_scalar("SELECT payload FROM outbox_log ORDER BY seq")
+            .fetch_all(self.pool())
+            .await
+            .unwrap()
     }
 
     async fn run(&self, statement: &Statement) {
@@ -178,7 +182,10 @@ impl TestStore for PostgresStore {
     }
 
     async fn payloads(&self) -> Vec<String> {
-        sqlx::query_scalar("SELECT payload FROM outbox_log ORDER BY seq").fetch_all(self.pool()).await.unwrap()
+        sqlx::query_scalar("SELECT payload FROM outbox_log ORDER BY seq")
+            .fetch_all(self.pool())
+            .await
+            .unwrap()
     }
 
     async fn run(&self, statement: &Statement) {
@@ -239,7 +246,9 @@ async fn note<S: TestStore>(
     let attempt = ctx.attempt();
     match event.plan {
         Plan::FailFirst(count) if attempt <= count => Err("the plan says to fail".into()),
-        Plan::FailUntilMended if !mended.load(Ordering::SeqCst) => Err("the plan says to fail until mended".into()),
+        Plan::FailUntilMended if !mended.load(Ordering::SeqCst) => {
+            Err("the plan says to fail until mended".into())
+        }
         Plan::FailForGood => Err(permanent("the plan says that no retry can help").into()),
         Plan::PanicFirst(count) if attempt <= count => panic!("the plan says to panic"),
         Plan::SwallowFirst(count) if attempt <= count => {
@@ -289,7 +298,8 @@ impl<S: TestStore> World<S> {
     /// A runner of this store's consumer, quick to take over.
     pub fn runner(&self) -> RunnerBuilder<S> {
         let catalog = Catalog::collect().unwrap();
-        let others = catalog.consumers().iter().map(|consumer| consumer.name).filter(|name| *name != S::CONSUMER);
+        let others =
+            catalog.consumers().iter().map(|consumer| consumer.name).filter(|name| *name != S::CONSUMER);
         let runner = self.outbox.runner().only([S::CONSUMER]).elsewhere(others).start_at(Start::Earliest);
         runner.state(Arc::clone(&self.mended)).settings(quick)
     }
@@ -306,18 +316,13 @@ impl<S: TestStore> World<S> {
 
     /// Relays to `broker`, with quick retries.
     pub async fn relay(&self, broker: Arc<dyn Broker>) -> Runner {
-        self.outbox
-            .runner()
-            .relay(quick_relay(), broker)
-            .settings(quick)
-            .start()
-            .await
-            .unwrap()
+        self.outbox.runner().relay(quick_relay(), broker).settings(quick).start().await.unwrap()
     }
 
     /// Waits until the effects are these many, and gives them.
     pub async fn effects_of(&self, count: usize) -> Vec<(String, i64)> {
-        eventually("the effects are there", async || self.outbox.store().effects().await.len() >= count).await;
+        eventually("the effects are there", async || self.outbox.store().effects().await.len() >= count)
+            .await;
         self.outbox.store().effects().await
     }
 }

@@ -22,7 +22,13 @@ pub(super) fn row(rounds: usize) -> Row {
         raw.push(cpu_seconds_of_build(&plain));
         ours.push(cpu_seconds_of_build(&events));
     }
-    Row { name: "clean build of an events crate", unit: "CPU s", raw, ours, wanted: Wanted::RatioAtMost(1.35) }
+    Row {
+        name: "clean build of an events crate",
+        unit: "CPU s",
+        raw,
+        ours,
+        wanted: Wanted::RatioAtMost(1.35),
+    }
 }
 
 fn package(dir: &TempDir, name: &str, dependency: &str) -> PathBuf {
@@ -33,12 +39,16 @@ fn package(dir: &TempDir, name: &str, dependency: &str) -> PathBuf {
          schemars = \"1\"\nserde = {{ version = \"1\", features = [\"derive\"] }}\n{dependency}"
     );
     std::fs::write(folder.join("Cargo.toml"), manifest).unwrap();
-    let mut source = "//! Events.\nuse schemars::JsonSchema;\nuse serde::{Deserialize, Serialize};\n".to_owned();
+    let mut source =
+        "//! Events.\nuse schemars::JsonSchema;\nuse serde::{Deserialize, Serialize};\n".to_owned();
     for n in 0..STRUCTS {
         let (derive, event) = if dependency.is_empty() {
             ("", String::new())
         } else {
-            (", outbox::Event", format!("#[event(type = \"bench.e{n}\", version = 1, topic = \"bench\", unordered)]\n"))
+            (
+                ", outbox::Event",
+                format!("#[event(type = \"bench.e{n}\", version = 1, topic = \"bench\", unordered)]\n"),
+            )
         };
         source.push_str(&format!(
             "#[derive(Serialize, Deserialize, JsonSchema{derive})]\n{event}pub struct Event{n} {{\n    pub id: u64,\n    \

@@ -4,7 +4,9 @@ use super::{Row, Wanted, enqueue::outbox_on};
 use crate::servers::Postgres;
 use crate::world::{Noted, noted};
 use futures_util::future::BoxFuture;
-use outbox::broker::{Broker, BrokerError, Capabilities, Outgoing, Published, Subscription, SubscriptionConfig};
+use outbox::broker::{
+    Broker, BrokerError, Capabilities, Outgoing, Published, Subscription, SubscriptionConfig,
+};
 use outbox::postgres::PostgresStore;
 use outbox::{Outbox, RelayConfig, draft};
 use sqlx::{PgPool, Row as _};
@@ -29,7 +31,10 @@ impl Broker for NullBroker {
         Box::pin(std::future::ready(Ok(())))
     }
 
-    fn publish<'a>(&'a self, batch: &'a [Outgoing<'a>]) -> BoxFuture<'a, Result<Vec<Published>, BrokerError>> {
+    fn publish<'a>(
+        &'a self,
+        batch: &'a [Outgoing<'a>],
+    ) -> BoxFuture<'a, Result<Vec<Published>, BrokerError>> {
         self.0.send_modify(|count| *count += batch.len() as i64);
         let confirmed = batch.iter().map(|_| Published::Confirmed { duplicate: false }).collect();
         Box::pin(std::future::ready(Ok(confirmed)))
@@ -40,7 +45,11 @@ impl Broker for NullBroker {
         _subscription: &'a SubscriptionConfig,
     ) -> BoxFuture<'a, Result<Box<dyn Subscription>, BrokerError>> {
         let source = "it only publishes".into();
-        Box::pin(std::future::ready(Err(BrokerError::Unavailable { broker: "null", action: "subscribe", source })))
+        Box::pin(std::future::ready(Err(BrokerError::Unavailable {
+            broker: "null",
+            action: "subscribe",
+            source,
+        })))
     }
 
     fn partitions<'a>(&'a self, _topic: &'a str) -> BoxFuture<'a, Result<Vec<String>, BrokerError>> {
@@ -53,7 +62,10 @@ pub(super) async fn rows(server: &Postgres, rounds: usize) -> Vec<Row> {
     let outbox = outbox_on(server).await;
     let pool = outbox.store().pool().clone();
     fill(&outbox).await;
-    sqlx::query("CREATE TABLE raw_progress (id bigserial PRIMARY KEY, settled bigint)").execute(&pool).await.unwrap();
+    sqlx::query("CREATE TABLE raw_progress (id bigserial PRIMARY KEY, settled bigint)")
+        .execute(&pool)
+        .await
+        .unwrap();
     let (mut raw, mut ours, mut wal, mut progress) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for round in 0..=rounds {
         let begun = Instant::now();
@@ -71,9 +83,16 @@ pub(super) async fn rows(server: &Postgres, rounds: usize) -> Vec<Row> {
             progress.push((progress_rows(&pool).await - rows_before) as f64 / (EVENTS / PAGE) as f64);
         }
     }
-    let told = |name, unit, ours, most| Row { name, unit, raw: Vec::new(), ours, wanted: Wanted::AtMost(most) };
+    let told =
+        |name, unit, ours, most| Row { name, unit, raw: Vec::new(), ours, wanted: Wanted::AtMost(most) };
     vec![
-        Row { name: "no-op drain of 200,000", unit: "events/s", raw, ours, wanted: Wanted::RatioAtLeast(0.6) },
+        Row {
+            name: "no-op drain of 200,000",
+            unit: "events/s",
+            raw,
+            ours,
+            wanted: Wanted::RatioAtLeast(0.6),
+        },
         told("  WAL of that drain", "bytes/event", wal, 8.0),
         // One row a page, and the one that registers the stage.
         told("  rows of progress", "rows/page", progress, 1.02),
@@ -83,7 +102,8 @@ pub(super) async fn rows(server: &Postgres, rounds: usize) -> Vec<Row> {
 
 async fn fill(outbox: &Outbox<PostgresStore>) {
     for first in (0..EVENTS).step_by(PAGE as usize) {
-        let notes: Vec<Noted> = (first..first + PAGE).map(|n| noted(&format!("key-{}", n % KEYS), n)).collect();
+        let notes: Vec<Noted> =
+            (first..first + PAGE).map(|n| noted(&format!("key-{}", n % KEYS), n)).collect();
         let mut tx = outbox.begin().await.unwrap();
         outbox.enqueue_batch(&mut tx, notes.iter().map(draft)).await.unwrap();
         tx.commit().await.unwrap();

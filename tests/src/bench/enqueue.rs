@@ -40,7 +40,13 @@ pub(super) async fn single(server: &Postgres, rounds: usize) -> Row {
             ours.push(with_outbox);
         }
     }
-    Row { name: "enqueue in a transaction", unit: "transactions/s", raw, ours, wanted: Wanted::RatioAtLeast(0.9) }
+    Row {
+        name: "enqueue in a transaction",
+        unit: "transactions/s",
+        raw,
+        ours,
+        wanted: Wanted::RatioAtLeast(0.9),
+    }
 }
 
 async fn timed<F: Future<Output = ()> + Send + 'static>(work: impl Fn(i64) -> F) -> f64 {

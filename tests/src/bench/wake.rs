@@ -41,7 +41,8 @@ pub(super) async fn row(server: &Postgres, rounds: usize) -> Row {
             tx.commit().await.unwrap();
             let committed = Instant::now();
             listener.recv().await.unwrap();
-            let read = sqlx::query("SELECT * FROM outbox_log WHERE seq > $1 ORDER BY seq LIMIT 1000").bind(i64::MAX);
+            let read =
+                sqlx::query("SELECT * FROM outbox_log WHERE seq > $1 ORDER BY seq LIMIT 1000").bind(i64::MAX);
             read.fetch_all(&pool).await.unwrap();
             by_hand.push(committed.elapsed().as_secs_f64() * 1e3);
         }

@@ -67,7 +67,8 @@ async fn act<S: TestStore>(arguments: &Arguments) {
 
 fn broker(arguments: &Arguments) -> Arc<dyn Broker> {
     if let Some(url) = arguments.value("--nats") {
-        let nats: Arc<dyn Broker> = Arc::new(NatsBroker::new(NatsConfig::new(url)));
+        let nats: Arc<dyn Broker> =
+            Arc::new(NatsBroker::new(NatsConfig { servers: url.to_owned(), ..NatsConfig::default() }));
         return if arguments.has("--die-at-ack") { Arc::new(DyingBroker(nats)) } else { nats };
     }
     let mut file = FileBroker::new(Path::new(arguments.value("--file").unwrap()));

@@ -28,7 +28,11 @@ fn fresh(claimed: Claimed) -> HandlerToken {
 
 async fn handle<S: Store>(store: &S, fence: &Fence, envelope: &Envelope) {
     let (tx, claimed) = claim(store, fence, envelope).await;
-    store.prove_handler(&mut tx, fence, &fresh(claimed)).await.expect("a handler's transaction is proven");
+    commit(store, tx, fence, &fresh(claimed)).await;
+}
+
+async fn commit<S: Store>(store: &S, mut tx: S::Tx, fence: &Fence, token: &HandlerToken) {
+    store.prove_handler(&mut tx, fence, token).await.expect("a handler's transaction is proven");
     store.commit_proven(tx).await.expect("a handler commits");
 }
 
@@ -63,7 +67,7 @@ pub(super) async fn two_deliveries_at_once_are_one_claim<S: Store>(store: S) {
             Claimed::Fresh(token) => {
                 // The other one arrives while this one works.
                 tokio::time::sleep(Duration::from_millis(20)).await;
-                store.commit_handler(tx, &fence, token).await.expect("a handler commits");
+                commit(&store, tx, &fence, &token).await;
                 1
             }
             Claimed::Duplicate => {
@@ -102,7 +106,7 @@ pub(super) async fn an_event_older_than_the_window_is_not_claimed<S: Store>(stor
 
     let from_held = Claim { from_held: true, ..from_broker };
     let (tx, claimed) = claim_as(&store, &fence, &from_held).await;
-    store.commit_handler(tx, &fence, fresh(claimed)).await.expect("a handler commits");
+    commit(&store, tx, &fence, &fresh(claimed)).await;
 
     // What was handled is known to be, however old it is.
     let (tx, claimed) = claim_as(&store, &fence, &Claim { from_held: false, ..from_held }).await;
@@ -128,5 +132,5 @@ pub(super) async fn an_event_of_a_key_that_waits_is_not_claimed<S: Store>(store:
     handle(&store, &fence, &envelopes[2]).await;
     let from_held = Claim { envelope: &envelopes[0], from_held: true, window: LONG };
     let (tx, claimed) = claim_as(&store, &fence, &from_held).await;
-    store.commit_handler(tx, &fence, fresh(claimed)).await.expect("a handler commits");
+    commit(&store, tx, &fence, &fresh(claimed)).await;
 }

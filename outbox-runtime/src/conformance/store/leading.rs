@@ -79,7 +79,7 @@ pub(super) async fn an_owner_that_lost_its_lease_writes_nothing<S: Store>(store:
     let mut tx = store.begin().await.expect("a transaction begins");
     assert_lost(store.apply_in(&mut tx, &old, &[]).await);
     store.rollback(tx).await;
-    let (tx, token) = claim(&store, &old, envelope).await;
+    let (mut tx, token) = claim(&store, &old, envelope).await;
     assert_lost(store.prove_handler(&mut tx, &old, &token).await);
     store.rollback(tx).await;
 

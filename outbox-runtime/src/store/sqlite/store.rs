@@ -56,9 +56,7 @@ impl Store for SqliteStore {
     }
 
     async fn rollback(&self, tx: SqliteTx) {
-        if let Err(error) = tx.rollback().await {
-            tracing::debug!(error = &error as &dyn std::error::Error, "a rollback failed; nothing was kept");
-        }
+        transaction::rollback(self, tx).await;
     }
 
     fn connection(tx: &mut SqliteTx) -> &mut SqliteConnection {

@@ -5,16 +5,37 @@ use crate::{
     lease::Fence,
     store::{Claim, Claimed, HandlerToken, StoreError},
 };
-use sqlx::{Sqlite, SqliteConnection, Transaction};
+use sqlx::{Connection, Sqlite, SqliteConnection, Transaction};
 
 pub(super) type SqliteTx = Transaction<'static, Sqlite>;
 
+/// Takes the write lock.
+///
+/// An error such as a full disk ends a transaction inside SQLite, and so may a handler. The driver does not notice: it
+/// believes the connection in a transaction for ever and refuses to begin another. Such a connection is closed here.
 pub(super) async fn begin(store: &SqliteStore) -> Result<SqliteTx, StoreError> {
-    store
-        .pool
-        .begin_with(store.statements.begin_immediate.clone())
-        .await
-        .map_err(database("begin a transaction"))
+    let mut tries_left = store.pool.size();
+    loop {
+        match store.pool.begin_with(store.statements.begin_immediate.clone()).await {
+            Err(sqlx::Error::InvalidSavePointStatement) if tries_left > 0 => {
+                tries_left -= 1;
+                let mut idle = store.pool.acquire().await.map_err(database("begin a transaction"))?;
+                if idle.is_in_transaction() {
+                    idle.close_on_drop();
+                }
+            }
+            begun => return begun.map_err(database("begin a transaction")),
+        }
+    }
+}
+
+/// Rolls back; see [`begin`] for why a transaction is begun first.
+pub(super) async fn rollback(store: &SqliteStore, mut tx: SqliteTx) {
+    // Fails where the transaction still stands; where it does not, the driver's rollback needs one.
+    let _ = sqlx::query(store.statements.begin_immediate.clone()).execute(&mut *tx).await;
+    if let Err(error) = tx.rollback().await {
+        tracing::debug!(error = &error as &dyn std::error::Error, "a rollback failed; nothing was kept");
+    }
 }
 
 /// Fails unless the fence holds. The caller has the write lock, so it holds until the commit.

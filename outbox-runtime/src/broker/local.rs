@@ -65,18 +65,20 @@ impl<S: Store> LocalSubscription<S> {
         })
     }
 
-    /// Everything up to here is finished.
-    fn finished_to(&self) -> Option<Seq> {
-        let first_open = self.window.iter().find(|(_, row)| !row.acked && !row.late).map(|(seq, _)| *seq);
-        match first_open {
+    /// Everything up to here is finished once `also` is acked too.
+    fn finished_with(&self, also: Option<Seq>) -> Option<Seq> {
+        let is_open = |(seq, row): &(&Seq, &Row)| !row.acked && !row.late && Some(**seq) != also;
+        match self.window.iter().find(is_open) {
             None => self.read_to,
-            Some(open) => self.window.range(..open).rev().find(|(_, row)| !row.late).map(|(seq, _)| *seq),
+            Some((open, _)) => {
+                self.window.range(..open).rev().find(|(_, row)| !row.late).map(|(seq, _)| *seq)
+            }
         }
     }
 
     /// The progress that is not written yet.
     fn unwritten(&self) -> Option<Seq> {
-        self.finished_to().filter(|through| Some(*through) > self.settled)
+        self.finished_with(None).filter(|through| Some(*through) > self.settled)
     }
 
     async fn settle(&mut self) -> Result<(), BrokerError> {
@@ -169,8 +171,13 @@ impl<S: Store> Subscription for LocalSubscription<S> {
         token: &'a AckToken,
     ) -> BoxFuture<'a, Result<(), BrokerError>> {
         Box::pin(async move {
+            let seq = Seq(token.0.cast_signed());
+            // Lanes are worked in turn, not in the order of the log: lower rows may still be open.
+            let Some(through) = self.finished_with(Some(seq)).filter(|through| Some(*through) > self.settled)
+            else {
+                return Ok(());
+            };
             let tx = tx.downcast_mut::<S::Tx>().expect("the handler's transaction is the store's");
-            let through = Seq(token.0.cast_signed());
             let settled = Settled { through: Some(through), late: Vec::new() };
             self.log.settle_in(tx, &self.fence, &settled).await.map_err(BrokerError::Log)?;
             self.in_transaction = Some(through);

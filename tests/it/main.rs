@@ -2,7 +2,6 @@
 #![allow(clippy::unwrap_used)]
 
 mod broker;
-mod cli;
 mod contract;
 mod crash;
 mod dependency_tree;

@@ -52,8 +52,12 @@ impl Broker for DyingBroker {
 struct DyingSubscription(Box<dyn Subscription>);
 
 impl Subscription for DyingSubscription {
-    fn next(&mut self, max: u32, wait: Duration) -> BoxFuture<'_, Result<Vec<Delivery>, BrokerError>> {
-        self.0.next(max, wait)
+    fn ready(&mut self, at_most: Duration) -> BoxFuture<'_, Result<(), BrokerError>> {
+        self.0.ready(at_most)
+    }
+
+    fn take(&mut self, max: u32) -> BoxFuture<'_, Result<Vec<Delivery>, BrokerError>> {
+        self.0.take(max)
     }
 
     fn ack<'a>(&'a mut self, _tokens: &'a [AckToken]) -> BoxFuture<'a, Result<(), BrokerError>> {

@@ -31,6 +31,8 @@ pub(crate) struct LocalSubscription<S: Store> {
     settled: Option<Seq>,
     settled_at: Instant,
     late_done: Vec<Seq>,
+    /// Whether the log is likely to hold more than was read.
+    expects_more: bool,
     /// Written in a handler's transaction whose end is not known yet.
     in_transaction: Option<Seq>,
 }
@@ -61,6 +63,7 @@ impl<S: Store> LocalSubscription<S> {
             settled: None,
             settled_at: Instant::now(),
             late_done: Vec::new(),
+            expects_more: true,
             in_transaction: None,
         })
     }
@@ -117,28 +120,23 @@ impl<S: Store> LocalSubscription<S> {
 }
 
 impl<S: Store> Subscription for LocalSubscription<S> {
-    fn next(&mut self, max: u32, wait: Duration) -> BoxFuture<'_, Result<Vec<Delivery>, BrokerError>> {
+    fn ready(&mut self, at_most: Duration) -> BoxFuture<'_, Result<(), BrokerError>> {
         Box::pin(async move {
-            let deadline = Instant::now() + wait;
-            loop {
-                let (deliveries, full) = self.read(max).await?;
-                if !deliveries.is_empty() {
-                    self.readiness.found();
-                    return Ok(deliveries);
-                }
-                // Writing is the caller's part, by `flush`: it must not be dropped half-way, and this may be.
-                if self.unwritten().is_some() || !self.late_done.is_empty() {
-                    return Ok(Vec::new());
-                }
-                if full {
-                    continue;
-                }
-                let left = deadline.saturating_duration_since(Instant::now());
-                if left.is_zero() {
-                    return Ok(Vec::new());
-                }
-                self.readiness.wait(&self.store, left).await;
+            if !self.expects_more {
+                self.readiness.wait(&self.store, at_most).await;
             }
+            Ok(())
+        })
+    }
+
+    fn take(&mut self, max: u32) -> BoxFuture<'_, Result<Vec<Delivery>, BrokerError>> {
+        Box::pin(async move {
+            let (deliveries, full) = self.read(max).await?;
+            self.expects_more = full;
+            if !deliveries.is_empty() {
+                self.readiness.found();
+            }
+            Ok(deliveries)
         })
     }
 

@@ -13,6 +13,7 @@ pub mod partition;
 use crate::{envelope::Envelope, store::StoreError};
 use futures_util::future::BoxFuture;
 use std::{any::Any, error::Error, time::Duration};
+use tokio::time::Instant;
 
 /// What a broker can do. The conformance suite runs what is declared here and prints what is not.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -120,11 +121,34 @@ pub struct SubscriptionConfig {
 
 /// One partition's deliveries to one consumer, in the order the broker has them.
 pub trait Subscription: Send {
-    /// The next deliveries, at most `max`; an empty list after `wait` without any.
+    /// Waits until there may be something to take, at the longest `at_most`.
     ///
     /// # Cancel safety
     /// If dropped, no delivery is lost.
-    fn next(&mut self, max: u32, wait: Duration) -> BoxFuture<'_, Result<Vec<Delivery>, BrokerError>>;
+    fn ready(&mut self, at_most: Duration) -> BoxFuture<'_, Result<(), BrokerError>>;
+
+    /// Takes the deliveries that are there, at most `max`, without waiting for more.
+    ///
+    /// # Cancel safety
+    /// If dropped, drop the subscription too: what it had taken comes again to the next one.
+    fn take(&mut self, max: u32) -> BoxFuture<'_, Result<Vec<Delivery>, BrokerError>>;
+
+    /// Waits and takes, for callers that do nothing else: an empty list after `at_most` without any delivery.
+    ///
+    /// # Cancel safety
+    /// As [`Subscription::take`].
+    fn next(&mut self, max: u32, at_most: Duration) -> BoxFuture<'_, Result<Vec<Delivery>, BrokerError>> {
+        Box::pin(async move {
+            let deadline = Instant::now() + at_most;
+            loop {
+                self.ready(deadline.saturating_duration_since(Instant::now())).await?;
+                let deliveries = self.take(max).await?;
+                if !deliveries.is_empty() || Instant::now() >= deadline {
+                    return Ok(deliveries);
+                }
+            }
+        })
+    }
 
     /// Tells the broker that these deliveries are done. A late or repeated ack does no harm.
     fn ack<'a>(&'a mut self, tokens: &'a [AckToken]) -> BoxFuture<'a, Result<(), BrokerError>>;

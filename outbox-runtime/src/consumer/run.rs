@@ -171,12 +171,9 @@ impl<S: Store> Session<'_, S> {
                     subscription.ack(&tokens).await?;
                 }
                 () = self.grant.hand_over.cancelled(), if !stopping => {}
-                deliveries = subscription.next(room, pause), if !stopping && room > 0 => {
-                    let deliveries = deliveries?;
-                    if deliveries.is_empty() {
-                        subscription.flush().await?;
-                    }
-                    deliveries.into_iter().for_each(|delivery| self.lanes.push(delivery));
+                ready = subscription.ready(pause), if !stopping && room > 0 => {
+                    ready?;
+                    self.take(subscription, room).await?;
                 }
                 () = tokio::time::sleep(pause) => {}
             }
@@ -206,15 +203,22 @@ impl<S: Store> Session<'_, S> {
             let pause = self.watch.pause().min(WAIT_MAX);
             tokio::select! { biased;
                 () = self.grant.hand_over.cancelled() => {}
-                deliveries = subscription.next(self.worker.in_flight_max, pause) => {
-                    let deliveries = deliveries?;
-                    if deliveries.is_empty() {
-                        subscription.flush().await?;
-                    }
-                    deliveries.into_iter().for_each(|delivery| self.lanes.push(delivery));
+                ready = subscription.ready(pause) => {
+                    ready?;
+                    self.take(subscription, self.worker.in_flight_max).await?;
                 }
             }
         }
+    }
+
+    /// Fills memory with what is there; when that is nothing, there is time to make acks last.
+    async fn take(&mut self, subscription: &mut dyn Subscription, max: u32) -> Result<(), StepError> {
+        let deliveries = subscription.take(max).await?;
+        if deliveries.is_empty() {
+            subscription.flush().await?;
+        }
+        deliveries.into_iter().for_each(|delivery| self.lanes.push(delivery));
+        Ok(())
     }
 
     /// Takes up requests and due heads, when it is time.

@@ -128,17 +128,17 @@ impl NatsSubscription {
         })
     }
 
-    async fn next_deliveries(&mut self, max: u32, wait: Duration) -> Result<Vec<Delivery>, BrokerError> {
-        let deadline = Instant::now() + wait;
+    /// Receives until something is due, at the longest `at_most`.
+    async fn receive_until_due(&mut self, at_most: Duration) -> Result<(), BrokerError> {
+        let deadline = Instant::now() + at_most;
         loop {
             self.receive_ready()?;
             let is_in_order = self.phase == Phase::InOrder;
-            let due = if is_in_order { self.take_due(max) } else { Vec::new() };
-            if !due.is_empty() || Instant::now() >= deadline {
-                return Ok(due);
+            if (is_in_order && !self.due(1).is_empty()) || Instant::now() >= deadline {
+                return Ok(());
             }
             if is_in_order {
-                self.wait_for_delivery(max, wait, deadline).await?;
+                self.wait_for_delivery(at_most, deadline).await?;
             } else {
                 self.catch_up().await?;
             }
@@ -170,8 +170,7 @@ impl NatsSubscription {
                 self.phase = Phase::Collecting;
             }
             Phase::Collecting => {
-                self.wait_for_delivery(self.config.in_flight_max, REQUEST_MIN, Instant::now() + LOOK_PAUSE)
-                    .await?;
+                self.wait_for_delivery(REQUEST_MIN, Instant::now() + LOOK_PAUSE).await?;
                 self.receive_ready()?;
                 self.look_whether_complete().await?;
             }
@@ -223,15 +222,10 @@ impl NatsSubscription {
     }
 
     /// Waits for one delivery, the end of the open request, the end of a nack, or the deadline.
-    async fn wait_for_delivery(
-        &mut self,
-        max: u32,
-        wait: Duration,
-        deadline: Instant,
-    ) -> Result<(), BrokerError> {
+    async fn wait_for_delivery(&mut self, wait: Duration, deadline: Instant) -> Result<(), BrokerError> {
         let now = Instant::now();
         if self.request.as_ref().is_none_or(|request| request.ends + REQUEST_GRACE <= now) {
-            self.request = Some(self.open_request(max, wait).await?);
+            self.request = Some(self.open_request(wait).await?);
         }
         let Some(request) = &mut self.request else { return Ok(()) };
         let nack_ends = self.held.values().filter_map(|held| match held.state {
@@ -245,9 +239,9 @@ impl NatsSubscription {
         }
     }
 
-    async fn open_request(&self, max: u32, wait: Duration) -> Result<Request, BrokerError> {
+    async fn open_request(&self, wait: Duration) -> Result<Request, BrokerError> {
         let open_for = wait.clamp(REQUEST_MIN, REQUEST_MAX);
-        let batch = self.consumer.batch().max_messages(max as usize).expires(open_for);
+        let batch = self.consumer.batch().max_messages(self.config.in_flight_max as usize).expires(open_for);
         match batch.messages().await {
             Ok(deliveries) => Ok(Request { deliveries, ends: Instant::now() + open_for }),
             Err(error) => Err(unavailable(RECEIVE, error)),
@@ -303,13 +297,13 @@ impl NatsSubscription {
         Ok(number)
     }
 
-    /// What the caller may have now: in the order of the stream, nothing past an earlier event of its key.
-    fn take_due(&mut self, max: u32) -> Vec<Delivery> {
+    /// The places of what the caller may have now: in the order of the stream, nothing past an earlier event of its key.
+    fn due(&self, max: usize) -> Vec<u64> {
         let now = Instant::now();
         let mut waiting_keys = HashSet::new();
         let mut due = Vec::new();
-        for (place, held) in &mut self.held {
-            if due.len() >= max as usize {
+        for (place, held) in &self.held {
+            if due.len() >= max {
                 break;
             }
             let is_due = match held.state {
@@ -319,13 +313,23 @@ impl NatsSubscription {
             };
             let waits_behind = held.key.as_ref().is_some_and(|key| waiting_keys.contains(key));
             if is_due && !waits_behind {
-                held.state = State::Yielded;
-                due.push(delivery_of(&self.config.topic, *place, &held.message));
+                due.push(*place);
             } else if matches!(held.state, State::Nacked(_)) {
-                waiting_keys.extend(held.key.clone());
+                waiting_keys.extend(held.key.as_ref());
             }
         }
         due
+    }
+
+    fn take_due(&mut self, max: u32) -> Vec<Delivery> {
+        let due = self.due(max as usize);
+        let mut deliveries = Vec::with_capacity(due.len());
+        for place in due {
+            let held = self.held.get_mut(&place).expect("what is due is held");
+            held.state = State::Yielded;
+            deliveries.push(delivery_of(&self.config.topic, place, &held.message));
+        }
+        deliveries
     }
 
     /// Acks without waiting for an answer: an ack that is lost is a delivery that comes again.
@@ -361,8 +365,16 @@ impl NatsSubscription {
 }
 
 impl Subscription for NatsSubscription {
-    fn next(&mut self, max: u32, wait: Duration) -> BoxFuture<'_, Result<Vec<Delivery>, BrokerError>> {
-        Box::pin(self.next_deliveries(max, wait))
+    fn ready(&mut self, at_most: Duration) -> BoxFuture<'_, Result<(), BrokerError>> {
+        Box::pin(self.receive_until_due(at_most))
+    }
+
+    fn take(&mut self, max: u32) -> BoxFuture<'_, Result<Vec<Delivery>, BrokerError>> {
+        let taken = self.receive_ready().map(|()| match self.phase {
+            Phase::InOrder => self.take_due(max),
+            _ => Vec::new(),
+        });
+        Box::pin(future::ready(taken))
     }
 
     fn ack<'a>(&'a mut self, tokens: &'a [AckToken]) -> BoxFuture<'a, Result<(), BrokerError>> {

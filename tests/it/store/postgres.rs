@@ -16,7 +16,7 @@ use outbox::{
     held::{Share, Stage},
     lease::{Fence, Owner},
     postgres::{PostgresConfig, PostgresLog, PostgresStore},
-    store::Store,
+    store::{HandlerToken, Store, StoreError},
 };
 use outbox_tests::servers::Postgres;
 use sqlx::{AssertSqlSafe, PgConnection, PgPool};
@@ -42,6 +42,17 @@ async fn postgres_keeps_the_rules_of_a_store() {
         store
     })
     .await;
+}
+
+/// The end of a handler's transaction, as the consumer's step makes it.
+async fn prove_and_commit(
+    store: &PostgresStore,
+    mut tx: <PostgresStore as Store>::Tx,
+    fence: &Fence,
+    token: &HandlerToken,
+) -> Result<(), StoreError> {
+    store.prove_handler(&mut tx, fence, token).await?;
+    store.commit_proven(tx).await
 }
 
 /// A store with its tables in a database of its own, and the leader of one stage.

@@ -1,6 +1,6 @@
 //! A leader that wakes up late.
 
-use super::{LONG, World, lead};
+use super::{LONG, World, lead, prove_and_commit};
 use outbox::{
     cursor::{LogCursor, Settled},
     held::{Change, Failure, Stage},
@@ -68,7 +68,7 @@ async fn a_write_that_meets_a_take_over_writes_nothing() {
             log.settle(fence, &settled, &[]),
             other_log.settle(fence, &settled, &changes),
             store.apply(fence, &changes),
-            store.commit_handler(handler, fence, token),
+            prove_and_commit(store, handler, fence, &token),
             store.act_on_requests(fence, 10),
         )
     };

@@ -1,6 +1,6 @@
 //! Enqueue under the settings that applications have.
 
-use super::{LONG, World, event};
+use super::{LONG, World, event, prove_and_commit};
 use outbox::{
     EnqueueError, Event, Outbox,
     store::{Claim, Claimed, Store, StoreError},
@@ -74,7 +74,7 @@ async fn the_search_path_changes_nothing() {
             let claim = Claim { envelope: &envelope, from_held: false, window: LONG };
             match world.store.claim(&mut tx, &world.fence, &claim).await.unwrap() {
                 Claimed::Fresh(token) if is_first => {
-                    world.store.commit_handler(tx, &world.fence, token).await.unwrap();
+                    prove_and_commit(&world.store, tx, &world.fence, &token).await.unwrap();
                 }
                 Claimed::Duplicate if !is_first => world.store.rollback(tx).await,
                 other => panic!("under {path}: {other:?}"),
@@ -191,7 +191,7 @@ async fn a_transaction_that_was_ended_early_is_noticed() {
             panic!("{end} left the claim of the one before");
         };
         sqlx::raw_sql(end).execute(&mut *tx).await.unwrap();
-        let committed = world.store.commit_handler(tx, &world.fence, token).await;
+        let committed = prove_and_commit(&world.store, tx, &world.fence, &token).await;
         assert!(matches!(committed, Err(StoreError::EndedEarly)), "{end}: {committed:?}");
     }
 }
@@ -209,7 +209,7 @@ async fn a_handler_that_swallows_a_database_error_fails() {
     };
     sqlx::query("SELECT 1 / 0").execute(&mut *tx).await.unwrap_err();
 
-    let committed = world.store.commit_handler(tx, &world.fence, token).await;
+    let committed = prove_and_commit(&world.store, tx, &world.fence, &token).await;
 
     assert!(matches!(committed, Err(StoreError::Aborted { .. })), "{committed:?}");
     assert_eq!(world.number("SELECT count(*) FROM outbox_inbox").await, 0);

@@ -1,6 +1,6 @@
 //! The rights of 'producer', 'relay' and 'consumer', and no others.
 
-use super::{LONG, event, lead};
+use super::{LONG, event, lead, prove_and_commit};
 use outbox::{
     cursor::{Filter, LogCursor, Start},
     dead_letter::{DeadLetterFilter, Request},
@@ -152,7 +152,7 @@ async fn work_a_stage(store: &PostgresStore, stage: &Stage) {
     let Claimed::Fresh(token) = store.claim(&mut tx, &fence, &claim).await.unwrap() else {
         panic!("the event is new")
     };
-    store.commit_handler(tx, &fence, token).await.unwrap();
+    prove_and_commit(store, tx, &fence, &token).await.unwrap();
     assert_eq!(store.request(&DeadLetterFilter::default(), Request::Discard).await.unwrap(), 1);
     assert_eq!(store.act_on_requests(&fence, 10).await.unwrap(), 1);
     assert_eq!(store.status().await.unwrap().len(), 1);

@@ -1,6 +1,6 @@
 //! Retention: what goes, and what must not.
 
-use super::{LONG, World, event};
+use super::{LONG, World, event, prove_and_commit};
 use outbox::{
     cursor::LogCursor,
     lease::Owner,
@@ -101,7 +101,7 @@ async fn the_inbox_forgets_what_is_past_its_window() {
     let Claimed::Fresh(token) = world.store.claim(&mut tx, &world.fence, &claim).await.unwrap() else {
         panic!("the event is new")
     };
-    world.store.commit_handler(tx, &world.fence, token).await.unwrap();
+    prove_and_commit(&world.store, tx, &world.fence, &token).await.unwrap();
 
     world.sweep(&Retention { inbox: LONG, ..NONE }).await;
     assert_eq!(world.number("SELECT count(*) FROM outbox_inbox").await, 1);

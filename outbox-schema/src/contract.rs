@@ -12,6 +12,8 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::fmt;
 
+#[cfg(feature = "xtask")]
+pub(crate) use payload::AsItTravels;
 pub(crate) use tidy::sorted;
 
 /// The version of the file's own form; a higher one was written by a newer outbox.

@@ -164,7 +164,11 @@ fn check(catalog: &Catalog, schemas: &Path, wanted: Option<&str>) -> Result<bool
             "{reason}: checked only whether the contracts are up to date; name a baseline with `--baseline`"
         )),
         Found::Baseline(baseline) => {
-            report.notes.push(format!("compared {} events with {}", contracts.len(), baseline.name));
+            report.notes.push(format!(
+                "compared the catalog ({} of events) with {}",
+                counted(contracts.len(), "version"),
+                baseline.name
+            ));
             for released in &baseline.contracts {
                 let same = |(_, current): &&(&EventDescriptor, Contract)| {
                     current.event_type == released.event_type
@@ -183,6 +187,10 @@ fn check(catalog: &Catalog, schemas: &Path, wanted: Option<&str>) -> Result<bool
         io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
     say(&text::render(&report, if coloured { Colour::On } else { Colour::Off }));
     Ok(report.passes())
+}
+
+fn counted(count: usize, name: &str) -> String {
+    format!("{count} {name}{}", if count == 1 { "" } else { "s" })
 }
 
 /// Whether the committed contract is the one of the code.

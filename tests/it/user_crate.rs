@@ -203,7 +203,7 @@ fn an_additive_change_passes() {
         "    pub coupon",
         "    pub note: Option<String>,\n    #[serde(default)]\n    pub gift: bool,\n    pub coupon",
     );
-    project.change(&grown).says(0, &["compared 1 events with v0.1.0", "passed"]);
+    project.change(&grown).says(0, &["compared the catalog (1 version of events) with v0.1.0", "passed"]);
 }
 
 #[test]
@@ -248,7 +248,7 @@ fn a_second_version_passes_beside_the_first_and_not_in_its_place() {
     let both = format!("{VERSION_1}{VERSION_2}");
     project.change(&both).says(0, &["passed"]);
     project.release("v0.2.0");
-    project.xtask(&["schema-check"]).says(0, &["compared 2 events with v0.2.0"]);
+    project.xtask(&["schema-check"]).says(0, &["compared the catalog (2 versions of events) with v0.2.0"]);
     let header = &VERSION_1[..VERSION_1.find("/// An order").unwrap()];
     let alone = project.change(&format!("{header}{VERSION_2}"));
     alone.says(1, &["[version-removed]", "version 1 of `orders.placed` is no longer declared"]);
@@ -260,10 +260,12 @@ fn the_baseline_may_be_a_tag_a_commit_or_a_folder() {
     let events = VERSION_1.replace("u64", "u32");
     project.change(&events).says(1, &["with v0.1.0"]);
     project.release("v0.2.0-rc.1");
-    project.xtask(&["schema-check"]).says(1, &["compared 1 events with v0.1.0"]);
+    project.xtask(&["schema-check"]).says(1, &["compared the catalog (1 version of events) with v0.1.0"]);
     project.xtask(&["schema-check", "--baseline", "v0.2.0-rc.1"]).says(0, &["with v0.2.0-rc.1"]);
     project.xtask(&["schema-check", "--baseline", "HEAD~1"]).says(1, &["[reader-refuses-released]"]);
-    project.xtask(&["schema-check", "--baseline", "schemas"]).says(0, &["compared 1 events with schemas"]);
+    project
+        .xtask(&["schema-check", "--baseline", "schemas"])
+        .says(0, &["(1 version of events) with schemas"]);
     let unknown = project.xtask(&["schema-check", "--baseline", "v9.9.9"]);
     assert_eq!(unknown.code, 2, "{unknown:?}");
     assert!(unknown.err.contains("no tag, commit or folder `v9.9.9`"), "{unknown:?}");
@@ -289,18 +291,24 @@ fn an_xtask_that_names_no_events_says_what_to_write() {
 #[test]
 fn the_catalog_describes_every_event_with_a_payload() {
     let project = Project::new();
-    project.write("events/src/lib.rs", &format!("{VERSION_1}{VERSION_2}"));
+    let lines = "    pub total: String,\n    /// What was ordered.\n    #[serde(default)]\n    pub lines: Vec<Line>,\n";
+    let line = "\n#[derive(Serialize, Deserialize, JsonSchema)]\npub struct Line {\n    pub sku: String,\n    pub count: u32,\n}\n";
+    let version_2 = VERSION_2.replace("    pub total: String,\n", lines);
+    project.write("events/src/lib.rs", &format!("{VERSION_1}{version_2}{line}"));
     project.xtask(&["catalog"]).says(0, &["wrote docs/catalog.md"]);
     let page = project.read("docs/catalog.md");
     for part in [
         "| [orders.placed](#ordersplaced) | 1, 2 | orders | shop-events | none |",
         "### orders.placed version 2",
+        "| `lines` | list of Line | yes | no | What was ordered. |",
+        "`Line`:",
+        "| `count` | integer (uint32) | yes | yes |  |",
         "An order was placed, priced in any currency.",
         "| `total_cents` | integer (uint64) | yes | yes | What it costs. |",
         "| `coupon` | string or null | yes | no |  |",
         "| partition key | the field `order_id` |",
         "events/src/lib.rs",
-        "Events of the crates shop_events",
+        "Events of the crate `shop_events`; consumers of no package.",
     ] {
         assert!(page.contains(part), "`{part}` is missing in:\n{page}");
     }

@@ -20,6 +20,8 @@ pub(crate) enum ChangeKind {
     Removed,
     NowRequired,
     NowOptional,
+    NowNull,
+    NeverNull,
     Type { old: String, new: String },
     Format { old: String, new: String },
     ValuesAdded(Vec<String>),
@@ -114,9 +116,13 @@ impl<'a> Walk<'a> {
 
     fn scalars(&mut self, old: &Shape<'_>, new: &Shape<'_>, path: &[String]) {
         if old.types != new.types {
-            let (old, new) = (type_text(old), type_text(new));
-            self.find(path, ChangeKind::Type { old, new });
-        } else if old.formats != new.formats {
+            let kind = match nullness(&old.types, &new.types) {
+                Some(kind) => kind,
+                None => ChangeKind::Type { old: type_text(old), new: type_text(new) },
+            };
+            self.find(path, kind);
+        }
+        if without_null(&old.types) == without_null(&new.types) && old.formats != new.formats {
             let (old, new) = (joined(&old.formats), joined(&new.formats));
             self.find(path, ChangeKind::Format { old, new });
         }
@@ -165,6 +171,19 @@ impl<'a> Walk<'a> {
     fn find(&mut self, path: &[String], kind: ChangeKind) {
         self.found.insert(Change { path: path.to_vec(), kind });
     }
+}
+
+fn without_null<'a>(types: &BTreeSet<&'a str>) -> BTreeSet<&'a str> {
+    types.iter().copied().filter(|&name| name != "null").collect()
+}
+
+/// The change if the types differ in nothing but `null`.
+fn nullness(old: &BTreeSet<&str>, new: &BTreeSet<&str>) -> Option<ChangeKind> {
+    let rest = without_null(old);
+    if rest.is_empty() || rest != without_null(new) {
+        return None;
+    }
+    Some(if new.contains("null") { ChangeKind::NowNull } else { ChangeKind::NeverNull })
 }
 
 fn shape_of<'a>(root: &'a Value, nodes: &[&'a Value]) -> Shape<'a> {
@@ -224,7 +243,7 @@ fn gather<'a>(root: &'a Value, node: &'a Value, seen: &mut BTreeSet<*const Value
 }
 
 /// The name of an enum's variant: its tag, or its only field where a variant is written as one.
-fn variant_name(root: &Value, branch: &Value) -> Option<String> {
+pub(crate) fn variant_name(root: &Value, branch: &Value) -> Option<String> {
     let target = branch.get("$ref").and_then(Value::as_str).and_then(|to| subschema::resolve(root, to));
     let fields = branch.get("properties").or_else(|| target?.get("properties"))?.as_object()?;
     let tag = fields.values().find_map(|field| field.get("const").filter(|tag| tag.is_string()));
@@ -250,6 +269,8 @@ fn joined(names: &BTreeSet<&str>) -> String {
 
 fn type_text(shape: &Shape<'_>) -> String {
     let types = if shape.types.is_empty() { "anything".to_owned() } else { joined(&shape.types) };
+    let types =
+        types.strip_prefix("null or ").map_or_else(|| types.clone(), |rest| format!("{rest} or null"));
     if shape.formats.is_empty() { types } else { format!("{types} ({})", joined(&shape.formats)) }
 }
 

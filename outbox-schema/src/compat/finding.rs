@@ -61,6 +61,8 @@ pub enum FindingId {
     ReaderNarrowed,
     /// A field that was written or read is no longer there.
     FieldRemoved,
+    /// A field is no longer read under one of its names.
+    AliasRemoved,
     /// A value has another format under the same type.
     FormatChanged,
     /// A field that is absent is read as another value than before.
@@ -90,6 +92,7 @@ impl FindingId {
             Self::ReleasedReaderRefuses => "released-reader-refuses",
             Self::ReaderNarrowed => "reader-narrowed",
             Self::FieldRemoved => "field-removed",
+            Self::AliasRemoved => "alias-removed",
             Self::FormatChanged => "format-changed",
             Self::DefaultChanged => "default-changed",
             Self::TopicChanged => "topic-changed",

@@ -128,3 +128,6 @@ fn path_of(pointer: &str) -> Vec<String> {
 fn is_near(change: &[String], refused: &[String]) -> bool {
     change.iter().zip(refused).all(|(left, right)| left == right || left == "*")
 }
+
+#[cfg(test)]
+mod tests;

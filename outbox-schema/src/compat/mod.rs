@@ -15,6 +15,7 @@ mod witness;
 mod wording;
 
 pub use close::close_writer;
+pub(crate) use diff::variant_name;
 pub(crate) use example::example;
 pub use finding::{Evidence, Finding, FindingId, Location, Severity};
 pub use formats::Formats;

@@ -32,10 +32,43 @@ pub(super) fn check(gate: &Gate<'_>, known: &[Finding]) -> Vec<Finding> {
             _ => None,
         };
         let evidence = evidence.unwrap_or(Evidence::Contracts);
-        findings.push(gate.finding(id, wording::whom(id), &[change], pointer_of(change), evidence));
+        let mut together = vec![change];
+        // Removed here and added there is most often a new name for one thing.
+        let sibling = gate.writes.iter().find(|other| is_added_beside(other, change));
+        together.extend(sibling.filter(|_| id == FindingId::FieldRemoved));
+        findings.push(gate.finding(id, wording::whom(id), &together, pointer_of(change), evidence));
     }
+    findings.extend(aliases(gate));
     findings.extend(declaration(gate));
     findings
+}
+
+fn is_added_beside(other: &Change, removed: &Change) -> bool {
+    let parent = |change: &Change| change.path.split_last().map(|(_, parent)| parent.to_vec());
+    matches!(other.kind, ChangeKind::Added { .. }) && parent(other) == parent(removed)
+}
+
+/// Names under which the released reader found a field and the new one does not; no schema knows them.
+fn aliases(gate: &Gate<'_>) -> Vec<Finding> {
+    let id = FindingId::AliasRemoved;
+    let fields = gate.current.reads["properties"].as_object();
+    let is_read = |name: &String| {
+        fields.is_some_and(|fields| fields.contains_key(name))
+            || gate.current.aliases.values().any(|names| names.contains(name))
+    };
+    let released =
+        gate.released.aliases.iter().flat_map(|(field, names)| names.iter().map(move |name| (field, name)));
+    let removed = released.filter(|(_, name)| !is_read(name));
+    removed
+        .map(|(field, name)| {
+            let finding = gate.finding(id, wording::whom(id), &[], format!("/{field}"), Evidence::Contracts);
+            Finding {
+                what: format!("field `{field}` is no longer read as `{name}`"),
+                fix: format!("put `#[serde(alias = \"{name}\")]` back on `{field}`"),
+                ..finding
+            }
+        })
+        .collect()
 }
 
 /// What is declared beside the fields.

@@ -63,10 +63,16 @@ fn deepest<'e>(errors: impl Iterator<Item = &'e ValidationError<'e>>) -> Option<
         let mut pointer = error.instance_path().to_string();
         let inner = match error.kind() {
             ValidationErrorKind::AnyOf { context } | ValidationErrorKind::OneOfNotValid { context } => {
-                context
-                    .iter()
-                    .filter_map(|errors| deepest(&mut errors.iter() as &mut dyn Iterator<Item = _>))
-                    .max_by_key(|(_, inner)| inner.matches('/').count())
+                let branches = context.iter().filter_map(|errors| {
+                    // A branch whose tag is another one was never meant.
+                    let tag_differs = |error: &ValidationError<'_>| {
+                        matches!(error.kind(), ValidationErrorKind::Constant { .. })
+                    };
+                    let found = deepest(&mut errors.iter() as &mut dyn Iterator<Item = _>)?;
+                    Some((!errors.iter().any(tag_differs), found))
+                });
+                let best = branches.max_by_key(|(is_meant, (_, at))| (*is_meant, at.matches('/').count()));
+                best.map(|(_, found)| found)
             }
             ValidationErrorKind::Required { property } => {
                 pointer = format!("{pointer}/{}", escaped(property.as_str().unwrap_or_default()));

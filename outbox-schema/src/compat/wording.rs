@@ -19,6 +19,8 @@ pub(crate) fn sentence(change: &Change) -> String {
         ChangeKind::Removed => format!("field {name} was removed"),
         ChangeKind::NowRequired => format!("field {name} is required now"),
         ChangeKind::NowOptional => format!("field {name} may be absent now"),
+        ChangeKind::NowNull => format!("{name} may be null now"),
+        ChangeKind::NeverNull => format!("{name} can't be null any more"),
         ChangeKind::Type { old, new } => format!("{name} changed its type from {old} to {new}"),
         ChangeKind::Format { old, new } => format!("{name} changed its format from {old} to {new}"),
         ChangeKind::ValuesAdded(values) => format!("{name} can now be {}", quoted(values)),
@@ -45,6 +47,9 @@ pub(super) fn whom(id: FindingId) -> &'static str {
         FindingId::FieldRemoved => "readers that use the field get nothing any more, and no error tells them",
         FindingId::FormatChanged => {
             "readers take the value for what it was, and lose or misread it without an error"
+        }
+        FindingId::AliasRemoved => {
+            "payloads with that name, which released readers took, lose the field or are refused"
         }
         FindingId::TopicChanged => "consumers listen on the old topic and get no event any more",
         FindingId::KeyChanged => {
@@ -88,6 +93,8 @@ pub(super) fn fix(id: FindingId, changes: &[&Change], version: u32) -> String {
         ChangeKind::Added { .. } | ChangeKind::NowRequired => {
             format!("make {name} an `Option`, or give it `#[serde(default)]`")
         }
+        ChangeKind::NeverNull => format!("make {name} an `Option` again"),
+        ChangeKind::NowNull => format!("keep {name} without `Option`, as readers rely on a value"),
         ChangeKind::Removed => format!("bring {name} back"),
         ChangeKind::NowOptional => format!("write {name} always, as readers rely on it"),
         ChangeKind::Type { .. } | ChangeKind::Format { .. } => {

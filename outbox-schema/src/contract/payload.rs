@@ -2,6 +2,8 @@
 
 use super::{ContractError, tidy::tidy};
 use crate::{EventDescriptor, subschema};
+#[cfg(feature = "xtask")]
+use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 
@@ -62,6 +64,21 @@ fn with_named_root(mut schema: Value, name: &str) -> Value {
     definitions.insert(key, schema.clone());
     schema["$defs"] = Value::Object(definitions);
     schema
+}
+
+/// A payload with `eventType` and `eventVersion` first, as enqueue writes it.
+#[cfg(feature = "xtask")]
+pub(crate) struct AsItTravels<'a>(pub(crate) &'a Value);
+
+#[cfg(feature = "xtask")]
+impl Serialize for AsItTravels<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Some(members) = self.0.as_object() else { return self.0.serialize(serializer) };
+        let first = [TYPE_MEMBER, VERSION_MEMBER];
+        let envelope = first.iter().filter_map(|&name| members.get_key_value(name));
+        let rest = members.iter().filter(|(name, _)| !first.contains(&name.as_str()));
+        serializer.collect_map(envelope.chain(rest))
+    }
 }
 
 fn refers_to_root(node: &mut Value) -> bool {

@@ -1,10 +1,9 @@
 //! The catalog as one Markdown page.
 
+use super::fields;
 use crate::compat::example;
-use crate::contract::ordering_word;
-use crate::subschema;
+use crate::contract::{AsItTravels, ordering_word};
 use crate::{Catalog, Contract, ContractError, EventDescriptor, KeySource, OnPoison, OrderingMode};
-use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
@@ -29,7 +28,7 @@ pub(crate) fn render(catalog: &Catalog) -> Result<String, ContractError> {
     Ok(page)
 }
 
-fn put(page: &mut String, line: &str) {
+pub(super) fn put(page: &mut String, line: &str) {
     writeln!(page, "{line}").expect("a String takes any text");
 }
 
@@ -82,61 +81,16 @@ fn version(page: &mut String, catalog: &Catalog, event: &EventDescriptor) -> Res
     put(page, &format!("| poison events | {} |", poison_text(event.on_poison)));
     put(page, &format!("| `dataschema` | `{}` |", crate::dataschema(event.event_type, event.event_version)));
     put(page, &format!("| Rust | `{}`, `{}:{}` |", event.rust_path, event.file, event.line));
-    fields(page, event, &contract);
+    fields::tables(page, event, &contract);
     match example(&contract.writes) {
         Some(payload) => {
-            let text = serde_json::to_string_pretty(&payload).expect("a JSON value is always written");
+            let text =
+                serde_json::to_string_pretty(&AsItTravels(&payload)).expect("a JSON value is always written");
             put(page, &format!("\nExample payload:\n\n```json\n{text}\n```"));
         }
         None => put(page, "\nNo example payload could be made from the contract."),
     }
     Ok(())
-}
-
-fn fields(page: &mut String, event: &EventDescriptor, contract: &Contract) {
-    put(page, "\n| field | type | always written | needed to read | description |");
-    put(page, "|---|---|---|---|---|");
-    let named = |schema: &Value, keyword: &str, name: &str| {
-        schema[keyword].as_array().is_some_and(|names| names.iter().any(|other| other == name))
-    };
-    let documents = (event.serialize_schema)();
-    let mut names: BTreeSet<&str> = BTreeSet::new();
-    for schema in [&contract.writes, &contract.reads] {
-        names.extend(
-            schema["properties"].as_object().into_iter().flat_map(|fields| fields.keys().map(String::as_str)),
-        );
-    }
-    let declared = |name: &str| {
-        event.fields.iter().position(|field| field.writes == Some(name) || field.reads.contains(&name))
-    };
-    let mut names: Vec<&str> = names.into_iter().collect();
-    // The members of the envelope, then the fields as the struct has them, then what is flattened into it.
-    names.sort_by_key(|&name| {
-        (!name.starts_with("event") || declared(name).is_some(), declared(name).unwrap_or(usize::MAX), name)
-    });
-    for name in names {
-        let schema = [&contract.writes, &contract.reads]
-            .into_iter()
-            .find(|schema| !schema["properties"][name].is_null());
-        let Some(schema) = schema else { continue };
-        let doc = declared(name).map(|at| event.fields[at].description).filter(|doc| !doc.is_empty());
-        let doc = doc.or_else(|| documents["properties"][name]["description"].as_str()).unwrap_or_default();
-        let aliases = contract
-            .aliases
-            .get(name)
-            .map(|names| format!(" (also read as {})", list(names.iter().map(|name| format!("`{name}`")))));
-        put(
-            page,
-            &format!(
-                "| `{name}` | {} | {} | {} | {}{} |",
-                cell(&type_text(schema, &schema["properties"][name], 0)),
-                yes_no(named(&contract.writes, "required", name)),
-                yes_no(named(&contract.reads, "required", name)),
-                cell(doc),
-                aliases.unwrap_or_default(),
-            ),
-        );
-    }
 }
 
 fn consumers_of<'a>(catalog: &'a Catalog, event: &EventDescriptor) -> Vec<(&'a str, String)> {
@@ -159,9 +113,9 @@ fn seen(page: &mut String, catalog: &Catalog) {
     put(
         page,
         &format!(
-            "Events of the crates {}; consumers of the packages {}.",
-            list(crates.into_iter()),
-            list(consumers.into_iter())
+            "Events of {}; consumers of {}.",
+            named_list(&crates, "crate"),
+            named_list(&consumers, "package")
         ),
     );
     put(
@@ -194,62 +148,23 @@ fn poison_text(policy: OnPoison) -> &'static str {
     }
 }
 
-/// A type as readers in any language know it.
-fn type_text(root: &Value, schema: &Value, nesting: usize) -> String {
-    let Some(keywords) = schema.as_object().filter(|_| nesting < 4) else { return "any".to_owned() };
-    if let Some(values) = keywords.get("enum").and_then(Value::as_array) {
-        return values.iter().map(|value| format!("`{value}`")).collect::<Vec<_>>().join(" or ");
-    }
-    if let Some(value) = keywords.get("const") {
-        return format!("`{value}`");
-    }
-    if let Some(reference) = keywords.get("$ref").and_then(Value::as_str) {
-        let name = reference.rsplit('/').next().unwrap_or(reference);
-        let simple = subschema::resolve(root, reference).filter(|target| target.get("properties").is_none());
-        return simple.map_or_else(
-            || name.to_owned(),
-            |target| format!("{name}: {}", type_text(root, target, nesting + 1)),
-        );
-    }
-    for keyword in ["anyOf", "oneOf"] {
-        if let Some(branches) = keywords.get(keyword).and_then(Value::as_array) {
-            return branches
-                .iter()
-                .map(|branch| type_text(root, branch, nesting + 1))
-                .collect::<Vec<_>>()
-                .join(" or ");
-        }
-    }
-    let inner = |keyword: &str| keywords.get(keyword).map(|schema| type_text(root, schema, nesting + 1));
-    let of = |name: &str| match name {
-        "array" => format!("list of {}", inner("items").unwrap_or_else(|| "any".to_owned())),
-        "object" if keywords.contains_key("properties") => "object".to_owned(),
-        "object" => format!("map of {}", inner("additionalProperties").unwrap_or_else(|| "any".to_owned())),
-        name => match keywords.get("format").and_then(Value::as_str) {
-            Some(format) if name != "null" => format!("{name} ({format})"),
-            _ => name.to_owned(),
-        },
-    };
-    match keywords.get("type") {
-        Some(Value::String(name)) => of(name),
-        Some(Value::Array(names)) => {
-            names.iter().filter_map(Value::as_str).map(of).collect::<Vec<_>>().join(" or ")
-        }
-        _ => "any".to_owned(),
-    }
-}
-
-fn yes_no(yes: bool) -> &'static str {
-    if yes { "yes" } else { "no" }
-}
-
-fn list(names: impl Iterator<Item = String>) -> String {
+pub(super) fn list(names: impl Iterator<Item = String>) -> String {
     let names: Vec<String> = names.collect();
     if names.is_empty() { "none".to_owned() } else { names.join(", ") }
 }
 
+/// `the crate a`, `the crates a, b`, or `no crate`.
+fn named_list(names: &BTreeSet<String>, one: &str) -> String {
+    let all = names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    match names.len() {
+        0 => format!("no {one}"),
+        1 => format!("the {one} {all}"),
+        _ => format!("the {one}s {all}"),
+    }
+}
+
 /// Text that fits into one cell of a table.
-fn cell(text: &str) -> String {
+pub(super) fn cell(text: &str) -> String {
     text.trim().replace('|', "\\|").replace("\r\n", " ").replace('\n', " ")
 }
 

@@ -1,3 +1,4 @@
 //! Documents made from the catalog.
 
+mod fields;
 pub(crate) mod markdown;

@@ -2,6 +2,8 @@
 
 use super::Report;
 use crate::compat::{Evidence, Finding, Severity};
+use crate::contract::AsItTravels;
+use serde_json::Value;
 use std::fmt::Write;
 
 /// Whether to colour the text.
@@ -41,11 +43,11 @@ fn render_finding(text: &mut String, finding: &Finding, colour: Colour) {
     }
     match &finding.evidence {
         Evidence::Refused(witness) => {
-            line(text, "  payload  ", &witness.payload.to_string());
+            line(text, "  payload  ", &payload_text(&witness.payload));
             line(text, "  reader   ", &witness.error);
         }
         Evidence::Dropped(payload) => {
-            line(text, "  payload  ", &payload.to_string());
+            line(text, "  payload  ", &payload_text(payload));
             line(text, "  reader   ", "takes it, and what was there is lost");
         }
         Evidence::Undecided(reason) => line(text, "  reason   ", reason),
@@ -55,6 +57,10 @@ fn render_finding(text: &mut String, finding: &Finding, colour: Colour) {
         line(text, "  pointer  ", &finding.pointer);
     }
     line(text, "  fix      ", &finding.fix);
+}
+
+fn payload_text(payload: &Value) -> String {
+    serde_json::to_string(&AsItTravels(payload)).expect("a JSON value is always written")
 }
 
 fn line(text: &mut String, label: &str, rest: &str) {

@@ -77,7 +77,7 @@ fn a_field_changes_its_type_or_need() {
         [
             "`a` changed its format from int32 to int64",
             "field `b` is required now",
-            "`b` changed its type from integer or null (int64) to integer (int64)",
+            "`b` can't be null any more",
             "`c` changed its type from integer (uint32) to array",
             "`c` has other limits",
             "field `d` may be absent now",

@@ -1,0 +1,132 @@
+//! What the gate finds beside what the verdicts say: the policy, and the places in the source.
+
+use super::*;
+use crate::compat::Severity;
+use crate::{FieldDescriptor, KeySource, OnPoison, OrderingMode};
+use serde_json::json;
+use std::collections::BTreeMap;
+
+fn contract(fields: &Value, required: &[&str]) -> Contract {
+    let schema = json!({ "type": "object", "properties": fields, "required": required });
+    Contract {
+        event_type: "orders.placed".to_owned(),
+        event_version: 4,
+        topic: "orders".to_owned(),
+        ordering: OrderingMode::Keyed,
+        key: "field id".to_owned(),
+        aliases: BTreeMap::new(),
+        writes: schema.clone(),
+        reads: schema,
+    }
+}
+
+fn event() -> EventDescriptor {
+    const fn field(
+        name: &'static str,
+        reads: &'static [&'static str],
+        flatten: bool,
+        line: u32,
+    ) -> FieldDescriptor {
+        FieldDescriptor { name, writes: reads.first().copied(), reads, flatten, description: "", line }
+    }
+    const FIELDS: &[FieldDescriptor] = &[
+        field("id", &["id"], false, 11),
+        field("kind", &["type", "sort"], false, 12),
+        field("meta", &[], true, 13),
+    ];
+    EventDescriptor {
+        event_type: "orders.placed",
+        event_version: 4,
+        topic: "orders",
+        ordering: OrderingMode::Keyed,
+        key: KeySource::Field("id"),
+        on_poison: OnPoison::Park,
+        emitted_by: "shop",
+        deprecated: None,
+        description: "",
+        rust_path: "shop::Placed",
+        file: "src/lib.rs",
+        line: 10,
+        fields: FIELDS,
+        serialize_schema: || Value::Null,
+        deserialize_schema: || Value::Null,
+        round_trip: |payload| Ok(payload.to_owned()),
+    }
+}
+
+/// The names and lines of what the gate finds.
+fn found(released: &Contract, current: &Contract) -> Vec<(&'static str, u32)> {
+    let findings = check(released, current, Some(&event()));
+    findings.iter().map(|finding| (finding.id.as_str(), finding.location.as_ref().unwrap().line)).collect()
+}
+
+#[test]
+fn a_change_is_placed_at_the_field_it_goes_through() {
+    let old = contract(
+        &json!({ "id": { "type": "string" }, "type": { "type": "string" }, "region": { "type": "string" } }),
+        &[],
+    );
+    let with = |name: &str| {
+        let mut new = old.clone();
+        for schema in [&mut new.writes, &mut new.reads] {
+            schema["properties"][name] = json!({ "type": "boolean" });
+        }
+        new
+    };
+    assert_eq!(found(&old, &with("id"))[0].1, 11);
+    assert_eq!(found(&old, &with("type"))[0].1, 12, "by its name on the wire");
+    assert_eq!(found(&old, &with("region"))[0].1, 13, "through the flattened field");
+    let less = contract(&json!({ "id": { "type": "string" }, "type": { "type": "string" } }), &[]);
+    assert_eq!(found(&old, &less), [("field-removed", 10)], "what is gone is at the struct");
+}
+
+#[test]
+fn the_declaration_of_a_released_version_stays() {
+    let old = contract(&json!({ "id": { "type": "string" } }), &["id"]);
+    let moved = Contract { topic: "shop".to_owned(), ..old.clone() };
+    assert_eq!(found(&old, &moved), [("topic-changed", 10)]);
+    let keyed = Contract { key: "function".to_owned(), ..old.clone() };
+    assert_eq!(found(&old, &keyed), [("key-changed", 10)]);
+    let free = Contract { ordering: OrderingMode::Unordered, ..old.clone() };
+    assert_eq!(found(&old, &free), [("ordering-changed", 10)]);
+    assert_eq!(found(&old, &old), []);
+}
+
+#[test]
+fn a_name_that_is_no_longer_read_is_found_though_no_schema_has_it() {
+    let fields = json!({ "id": { "type": "string" }, "type": { "type": ["string", "null"] } });
+    let old = contract(&fields, &["id"]);
+    let old = Contract { aliases: BTreeMap::from([("type".to_owned(), vec!["sort".to_owned()])]), ..old };
+    let new = Contract { aliases: BTreeMap::new(), ..old.clone() };
+    assert_eq!(found(&old, &new), [("alias-removed", 12)]);
+    assert_eq!(found(&new, &old), [], "a further name harms nobody");
+}
+
+#[test]
+fn a_format_under_the_same_type_breaks_and_a_default_warns() {
+    let number = |format: &str| contract(&json!({ "id": { "type": "number", "format": format } }), &["id"]);
+    assert_eq!(found(&number("double"), &number("float")), [("format-changed", 11)]);
+    let count = |default: u32| contract(&json!({ "id": { "type": "integer", "default": default } }), &[]);
+    let findings = check(&count(0), &count(1), Some(&event()));
+    assert_eq!(findings.len(), 1, "{findings:?}");
+    assert_eq!(findings[0].id.severity(), Severity::Warning);
+}
+
+#[test]
+fn a_break_names_the_field_the_reader_means_within_a_union() {
+    let pay = |last: &str| {
+        let card = json!({ "type": "object", "required": ["kind", "last"],
+            "properties": { "kind": { "const": "card" }, "last": { "type": last } } });
+        let cash =
+            json!({ "type": "object", "required": ["kind"], "properties": { "kind": { "const": "cash" } } });
+        contract(&json!({ "id": { "oneOf": [card, cash] } }), &["id"])
+    };
+    let findings = check(&pay("string"), &pay("integer"), None);
+    assert_eq!(findings[0].pointer, "/id/last");
+    assert_eq!(findings[0].what, "`id.last` changed its type from string to integer");
+    assert!(
+        findings[0]
+            .fix
+            .ends_with("add version 5 as a struct of its own and keep version 4 until nobody reads it")
+    );
+}

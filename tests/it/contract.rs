@@ -34,14 +34,28 @@ enum Stop {
     },
 }
 
-fn described() -> &'static EventDescriptor {
+/// A way to pay, as one field of the event itself.
+#[derive(Event, Serialize, Deserialize, JsonSchema)]
+#[event(type = "test.contract.payment", version = 1, topic = "test-payments", unordered)]
+struct Paid {
+    #[serde(flatten)]
+    means: Means,
+}
+
+#[derive(Serialize, Deserialize, JsonSchema)]
+enum Means {
+    Card { last4: String },
+    Transfer(String),
+}
+
+fn described(event_type: &str) -> &'static EventDescriptor {
     let catalog = Catalog::collect().unwrap();
-    catalog.events().iter().find(|event| event.event_type == "test.contract.parcel").copied().unwrap()
+    catalog.events().iter().find(|event| event.event_type == event_type).copied().unwrap()
 }
 
 #[test]
 fn a_derived_event_has_a_contract_with_its_declaration_and_both_schemas() {
-    let contract = Contract::of(described()).unwrap();
+    let contract = Contract::of(described("test.contract.parcel")).unwrap();
     let file: Value = serde_json::from_str(&contract.to_text()).unwrap();
     assert_eq!(contract.file_name(), "test.contract.parcel/v2.json");
     assert_eq!(file["topic"], "test-parcels");
@@ -57,7 +71,7 @@ fn a_derived_event_has_a_contract_with_its_declaration_and_both_schemas() {
 
 #[test]
 fn a_payload_as_it_travels_fits_the_contract_and_one_of_another_version_does_not() {
-    let contract = Contract::of(described()).unwrap();
+    let contract = Contract::of(described("test.contract.parcel")).unwrap();
     let route = Route { from: "north".to_owned(), via: vec![Stop::Hub, Stop::Shop { name: "a".to_owned() }] };
     let event = ParcelSent { parcel_id: "p1".to_owned(), weight: None, route };
     let mut payload = serde_json::to_value(&event).unwrap();
@@ -67,4 +81,21 @@ fn a_payload_as_it_travels_fits_the_contract_and_one_of_another_version_does_not
     assert_eq!(fits(&payload), Verdict::Holds);
     payload["eventVersion"] = json!(3);
     assert!(matches!(fits(&payload), Verdict::Breaks(_)));
+}
+
+#[test]
+fn a_flattened_enum_leaves_room_for_the_members_of_the_envelope() {
+    let contract = Contract::of(described("test.contract.payment")).unwrap();
+    for means in [Means::Card { last4: "4242".to_owned() }, Means::Transfer("DE00".to_owned())] {
+        let mut payload = serde_json::to_value(Paid { means }).unwrap();
+        payload["eventType"] = json!("test.contract.payment");
+        payload["eventVersion"] = json!(1);
+        for side in [&contract.writes, &contract.reads] {
+            assert_eq!(
+                compare(&json!({ "const": payload }), side, Formats::Asserted),
+                Verdict::Holds,
+                "{payload}"
+            );
+        }
+    }
 }

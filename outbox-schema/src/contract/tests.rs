@@ -203,26 +203,3 @@ fn an_event_that_is_no_object_is_refused() {
     let error = Contract::of(&describe::<Wrapped>(&[])).unwrap_err();
     assert!(matches!(error, ContractError::NotAnObject { .. }), "{error}");
 }
-
-#[derive(Serialize, Deserialize, JsonSchema)]
-enum Choice {
-    Card { number: String },
-    Cash,
-}
-#[derive(Serialize, Deserialize, JsonSchema)]
-struct Paid {
-    id: u32,
-    #[serde(flatten)]
-    choice: Choice,
-}
-event!(Paid);
-
-#[test]
-fn a_flattened_enum_admits_the_members_of_the_envelope() {
-    let contract = Contract::of(&describe::<Paid>(&[])).unwrap();
-    let text = contract.to_text();
-    assert!(
-        !text.contains("\"additionalProperties\": false") || text.contains("\"eventType\": true"),
-        "{text}"
-    );
-}

@@ -132,20 +132,20 @@ impl<S: Store> Keeper<S> {
                 Err(_) => {}
             }
             expire(&held);
-            if self.stop.is_cancelled() && held.is_empty() {
+            let stopping = self.stop.is_cancelled();
+            if stopping && held.is_empty() {
                 break;
             }
-            let stopping = self.stop.is_cancelled();
+            if stopping {
+                // Here and not where the stop is awaited: it may also come during a round.
+                held.values().for_each(|held| held.grant.hand_over.cancel());
+            }
             tokio::select! { biased;
                 ended = self.ended.recv() => match ended {
                     Some(share) => self.give_back(&mut held, &share).await,
                     None => break,
                 },
-                () = self.stop.cancelled(), if !stopping => {
-                    for held in held.values() {
-                        held.grant.hand_over.cancel();
-                    }
-                }
+                () = self.stop.cancelled(), if !stopping => {}
                 () = tokio::time::sleep(self.config.tick()) => {}
             }
         }

@@ -1,25 +1,15 @@
 //! The command line: what it prints, how it ends, and that it does what it says.
 
-use outbox::{
-    EventState, Outbox, RelayConfig, Settings,
-    broker::{Broker, BrokerError, Capabilities, Outgoing, Published, Subscription, SubscriptionConfig},
-    sqlite::SqliteStore,
-};
-use outbox_tests::{programs, servers::Nats};
+use outbox::{EventState, Outbox, RelayConfig, Settings, sqlite::SqliteStore};
+use outbox_tests::{memory_broker::MemoryBroker, programs, servers::Nats};
 use rustix::process::{Pid, Signal, kill_process};
 use std::{
-    future::Future,
     io::{BufRead, BufReader},
-    pin::Pin,
     process::{Command, ExitStatus, Output, Stdio},
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::Arc,
     time::{Duration, Instant},
 };
 use tempfile::TempDir;
-use tokio::sync::mpsc;
 
 /// A database of SQLite that the commands of a test work on.
 struct Shop {
@@ -241,7 +231,8 @@ async fn a_request_says_how_many_it_asked_for_and_how_many_were_under_way() {
 async fn a_replay_that_was_typed_reaches_the_relay_that_gave_the_event_up() {
     let shop = Shop::migrated();
     let outbox = Outbox::builder(SqliteStore::open(&shop.url()).await.unwrap()).build();
-    let (broker, mut published) = Moody::refusing();
+    let broker = Arc::new(MemoryBroker::default());
+    broker.refuse_key("7");
     let quick = |settings: &mut Settings| settings.poll = Duration::from_millis(20);
     let runner =
         outbox.runner().relay(RelayConfig::default(), broker.clone()).settings(quick).start().await.unwrap();
@@ -252,11 +243,11 @@ async fn a_replay_that_was_typed_reaches_the_relay_that_gave_the_event_up() {
 
     let listed = succeeded(&shop.run(&["dead-letters", "list", "--stage", "relay/default"]));
     assert!(listed.contains("cli.ordered") && listed.contains("key waits"), "{listed}");
-    broker.confirms.store(true, Ordering::SeqCst);
+    broker.accept_key("7");
     succeeded(&shop.run(&["dead-letters", "replay", "--key", "7"]));
 
-    assert_eq!(published.recv().await, Some(id.to_string()));
     until(async || outbox.dead_letters(&Default::default(), 1).await.unwrap().is_empty()).await;
+    assert_eq!(broker.confirmed().iter().map(|event| event.id).collect::<Vec<_>>(), [id]);
     let status = succeeded(&shop.run(&["status"]));
     assert!(
         status.lines().any(|line| line.starts_with("relay/default") && line.ends_with("yes")),
@@ -315,54 +306,4 @@ async fn until(mut holds: impl AsyncFnMut() -> bool) {
 struct Ordered {
     #[event(key)]
     order: u32,
-}
-
-/// A broker that refuses everything for good until it is told otherwise.
-struct Moody {
-    confirms: AtomicBool,
-    published: mpsc::UnboundedSender<String>,
-}
-
-impl Moody {
-    fn refusing() -> (Arc<Self>, mpsc::UnboundedReceiver<String>) {
-        let (published, reader) = mpsc::unbounded_channel();
-        (Arc::new(Self { confirms: AtomicBool::new(false), published }), reader)
-    }
-}
-
-type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, BrokerError>> + Send + 'a>>;
-
-impl Broker for Moody {
-    fn capabilities(&self) -> Capabilities {
-        Capabilities::least("moody")
-    }
-
-    fn connect(&self) -> Answer<'_, ()> {
-        Box::pin(async { Ok(()) })
-    }
-
-    fn publish<'a>(&'a self, batch: &'a [Outgoing<'a>]) -> Answer<'a, Vec<Published>> {
-        let answer = |event: &Outgoing<'_>| {
-            if self.confirms.load(Ordering::SeqCst) {
-                self.published.send(event.envelope.id.to_string()).unwrap();
-                return Published::Confirmed { duplicate: false };
-            }
-            let problem = "not today".to_owned();
-            Published::Refused(BrokerError::Refused {
-                broker: "moody",
-                action: "publish",
-                problem,
-                source: None,
-            })
-        };
-        Box::pin(async move { Ok(batch.iter().map(answer).collect()) })
-    }
-
-    fn subscribe<'a>(&'a self, _: &'a SubscriptionConfig) -> Answer<'a, Box<dyn Subscription>> {
-        unreachable!("nobody subscribes")
-    }
-
-    fn partitions<'a>(&'a self, _: &'a str) -> Answer<'a, Vec<String>> {
-        unreachable!("nobody subscribes")
-    }
 }

@@ -2,15 +2,18 @@
 #![allow(clippy::unwrap_used)]
 
 mod broker;
+mod cli;
 mod contract;
 mod crash;
 mod dependency_tree;
 mod enqueue;
 mod macros;
 mod promise;
+mod quickstart;
 mod schema_cases;
 mod servers;
 mod start;
+mod stop;
 mod store;
 mod tidy;
 mod user_crate;

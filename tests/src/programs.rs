@@ -5,20 +5,27 @@ use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
 /// What one build makes. All features of the whole workspace: then a run of all tests has built every part already.
-const BUILD: [&str; 7] = [
+const BUILD: [&str; 8] = [
     "build",
     "--locked",
     "--workspace",
     "--all-features",
     "--message-format=json",
-    "--bin=outbox",
     "--quiet",
+    "--bin=outbox",
+    "--example=quickstart",
 ];
 
 /// The command line `outbox`.
 #[must_use]
 pub fn outbox() -> Command {
     program("outbox")
+}
+
+/// The example `quickstart`.
+#[must_use]
+pub fn quickstart() -> Command {
+    program("quickstart")
 }
 
 /// A command that starts the program of that name, without any address of the surroundings.

@@ -1,10 +1,19 @@
 //! The command line: what it prints, how it ends, and that it does what it says.
 
-use outbox::{EventState, Outbox, RelayConfig, Settings, sqlite::SqliteStore};
-use outbox_tests::{memory_broker::MemoryBroker, programs, servers::Nats};
+use outbox::{
+    EventState, Outbox, RelayConfig, Settings, Store,
+    postgres::{PostgresConfig, PostgresStore},
+    sqlite::SqliteStore,
+};
+use outbox_tests::{
+    memory_broker::MemoryBroker,
+    programs,
+    servers::{Nats, Postgres},
+};
 use rustix::process::{Pid, Signal, kill_process};
 use std::{
     io::{BufRead, BufReader},
+    net::TcpListener,
     process::{Command, ExitStatus, Output, Stdio},
     sync::Arc,
     time::{Duration, Instant},
@@ -228,9 +237,35 @@ async fn a_request_says_how_many_it_asked_for_and_how_many_were_under_way() {
 
 // Several threads: the relay works on while this test waits for a command.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_replay_that_was_typed_reaches_the_relay_that_gave_the_event_up() {
+async fn a_replay_that_was_typed_reaches_the_relay_that_gave_the_event_up_on_sqlite() {
     let shop = Shop::migrated();
-    let outbox = Outbox::builder(SqliteStore::open(&shop.url()).await.unwrap()).build();
+    let store = SqliteStore::open(&shop.url()).await.unwrap();
+
+    replay_reaches_the_relay(store, |args| shop.run(args)).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_replay_that_was_typed_reaches_the_relay_that_gave_the_event_up_on_postgres() {
+    let Some(server) = Postgres::shared().await else { return };
+    let url = server.fresh_database().await;
+    let run = |args: &[&str]| {
+        let mut command = programs::outbox();
+        command.args(args).args(["--schema", "events", "--prefix", "o_"]).env("OUTBOX_DATABASE_URL", &url);
+        command.output().unwrap()
+    };
+
+    let early = failed(&run(&["status"]), 1);
+    assert!(early.contains("run `outbox migrate`"), "{early}");
+    succeeded(&run(&["migrate"]));
+    let repaired = succeeded(&run(&["repair"]));
+    assert!(repaired.contains("the next event gets the number 1000000000000000000"), "{repaired}");
+    let config =
+        PostgresConfig { schema: "events".to_owned(), prefix: "o_".to_owned(), ..PostgresConfig::default() };
+    replay_reaches_the_relay(PostgresStore::connect_with(&url, config).await.unwrap(), run).await;
+}
+
+async fn replay_reaches_the_relay<S: Store>(store: S, run: impl Fn(&[&str]) -> Output) {
+    let outbox = Outbox::builder(store).build();
     let broker = Arc::new(MemoryBroker::default());
     broker.refuse_key("7");
     let quick = |settings: &mut Settings| settings.poll = Duration::from_millis(20);
@@ -241,14 +276,17 @@ async fn a_replay_that_was_typed_reaches_the_relay_that_gave_the_event_up() {
     tx.commit().await.unwrap();
     until(async || !outbox.dead_letters(&Default::default(), 1).await.unwrap().is_empty()).await;
 
-    let listed = succeeded(&shop.run(&["dead-letters", "list", "--stage", "relay/default"]));
+    let listed = succeeded(&run(&["dead-letters", "list", "--stage", "relay/default"]));
     assert!(listed.contains("cli.ordered") && listed.contains("key waits"), "{listed}");
+    let number = listed.lines().nth(1).unwrap().split(' ').next().unwrap();
+    let shown = succeeded(&run(&["dead-letters", "show", number]));
+    assert!(shown.contains(&id.to_string()) && shown.contains("the test refuses this key"), "{shown}");
     broker.accept_key("7");
-    succeeded(&shop.run(&["dead-letters", "replay", "--key", "7"]));
+    succeeded(&run(&["dead-letters", "replay", "--key", "7"]));
 
     until(async || outbox.dead_letters(&Default::default(), 1).await.unwrap().is_empty()).await;
     assert_eq!(broker.confirmed().iter().map(|event| event.id).collect::<Vec<_>>(), [id]);
-    let status = succeeded(&shop.run(&["status"]));
+    let status = succeeded(&run(&["status"]));
     assert!(
         status.lines().any(|line| line.starts_with("relay/default") && line.ends_with("yes")),
         "{status}"
@@ -289,6 +327,25 @@ fn an_unreachable_broker_is_one_clear_error_after_the_patience_and_names_no_secr
     assert!(error.starts_with("error: the broker `nats://127.0.0.1:1` cannot be used"), "{error}");
     assert_eq!(error.matches("error: the").count(), 1, "{error}");
     assert!(!error.contains("s3cret") && !error.contains("hilda"), "{error}");
+}
+
+#[test]
+fn an_unreachable_database_is_one_clear_error_after_the_patience_and_names_no_secret() {
+    // One server refuses, the other takes the connection and says nothing.
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    for (port, said) in [(1, "refused"), (silent.local_addr().unwrap().port(), "answer")] {
+        let url = format!("postgres://hilda:s3cret@127.0.0.1:{port}/shop?sslmode=disable&password=s3cret");
+        let begun = Instant::now();
+        let args = ["relay", "--broker", "nats://127.0.0.1:1", "--patience", "1s", "--database-url", &url];
+
+        let error = failed(&programs::outbox().args(args).output().unwrap(), 1);
+
+        assert!((1..10).contains(&begun.elapsed().as_secs()), "{:?}", begun.elapsed());
+        let shown = format!("error: the database `postgres://127.0.0.1:{port}/shop` could not be opened");
+        assert!(error.starts_with(&shown) && error.contains(said), "{error}");
+        assert_eq!(error.matches("error: the").count(), 1, "{error}");
+        assert!(!error.contains("s3cret") && !error.contains("hilda"), "{error}");
+    }
 }
 
 /// Waits until it holds.

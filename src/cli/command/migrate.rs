@@ -2,7 +2,7 @@
 
 use super::Session;
 use crate::{
-    Store, StoreError,
+    StoreError,
     cli::{database::Database, failure::Failure},
 };
 use std::process::ExitCode;
@@ -12,7 +12,7 @@ pub(super) async fn run<S: Database>(session: Session<'_, S>) -> Result<ExitCode
     let store = session.outbox.store();
     let failed =
         |source: StoreError| Failure::Store { address: session.address.clone(), source: source.into() };
-    session.patience.until_ok(async || Store::migrate(store).await).await.map_err(failed)?;
+    store.migrate().await.map_err(failed)?;
     store.check().await.map_err(failed)?;
     session.output.line(format_args!("the tables in `{}` are those of this build", session.address))?;
     Ok(ExitCode::SUCCESS)

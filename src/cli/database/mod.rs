@@ -1,5 +1,7 @@
 //! Opening the database that an address names; one module each.
 
+#[cfg(feature = "postgres")]
+mod postgres;
 mod sqlite;
 
 use super::{
@@ -39,9 +41,16 @@ pub(super) struct Place {
 type Running<'a> = Pin<Box<dyn Future<Output = Result<ExitCode, Failure>> + 'a>>;
 type Run = for<'a> fn(Place, Patience, Command, &'a mut Output) -> Running<'a>;
 
-/// Every database of this build.
-const DATABASES: &[(&[&str], Run)] =
-    &[(<crate::sqlite::SqliteStore as Database>::SCHEMES, run_on::<crate::sqlite::SqliteStore>)];
+/// Every database of this build, with the schemes of its addresses.
+const DATABASES: &[(&[&str], Run)] = &[
+    known::<crate::sqlite::SqliteStore>(),
+    #[cfg(feature = "postgres")]
+    known::<crate::postgres::PostgresStore>(),
+];
+
+const fn known<S: Database>() -> (&'static [&'static str], Run) {
+    (S::SCHEMES, run_on::<S>)
+}
 
 /// Runs a command on the database that was named.
 pub(super) async fn run(args: Args, output: &mut Output) -> Result<ExitCode, Failure> {

@@ -36,7 +36,7 @@ use crate::store::StoreError;
 use error::during;
 use notify::Listener;
 use sqlx::{
-    PgPool,
+    Connection, PgConnection, PgPool,
     postgres::{PgConnectOptions, PgPoolOptions},
 };
 use statements::Statements;
@@ -68,9 +68,32 @@ impl PostgresStore {
     /// # Cancel safety
     /// If dropped, call it again.
     pub async fn connect(url: &str) -> Result<Self, StoreError> {
+        Self::connect_with(url, PostgresConfig::default()).await
+    }
+
+    /// As [`PostgresStore::connect`], with another configuration.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be reached, or the schema or the prefix cannot be names.
+    ///
+    /// # Cancel safety
+    /// If dropped, call it again.
+    pub async fn connect_with(url: &str, config: PostgresConfig) -> Result<Self, StoreError> {
         let options = PgConnectOptions::from_str(url).map_err(during("read the database url"))?;
-        let pool = PgPoolOptions::new().max_connections(CONNECTIONS_MAX).connect_with(options).await;
-        Self::with_pool(pool.map_err(during("connect to the database"))?, PostgresConfig::default())
+        // A pool waits for a server that refuses connections, and then says only that it waited. So the first connection
+        // is made beside it: its error says what is wrong, and the caller decides how long to wait.
+        let action = "connect to the database";
+        let first = async { PgConnection::connect_with(&options).await?.close().await };
+        match tokio::time::timeout(config.statement_max, first).await {
+            Ok(connected) => connected.map_err(during(action))?,
+            Err(elapsed) => {
+                return Err(StoreError::Database { action, transient: true, source: Box::new(elapsed) });
+            }
+        }
+        Self::with_pool(
+            PgPoolOptions::new().max_connections(CONNECTIONS_MAX).connect_lazy_with(options),
+            config,
+        )
     }
 
     /// Uses the application's pool. Besides it, each open log has a connection of its own, and so has the listener.

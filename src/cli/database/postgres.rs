@@ -1,0 +1,35 @@
+//! PostgreSQL.
+
+use super::{Database, Place};
+use crate::{
+    StoreError,
+    cli::failure::Failure,
+    postgres::{PostgresConfig, PostgresStore},
+};
+
+impl Database for PostgresStore {
+    const SCHEMES: &'static [&'static str] = &["postgres", "postgresql"];
+
+    fn accept(_place: &Place, _creates: bool) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    async fn open(place: &Place) -> Result<Self, StoreError> {
+        let mut config = PostgresConfig { prefix: place.prefix.clone(), ..PostgresConfig::default() };
+        if let Some(schema) = &place.schema {
+            config.schema.clone_from(schema);
+        }
+        Self::connect_with(place.address.secret(), config).await
+    }
+
+    async fn repair(&self) -> Result<String, StoreError> {
+        let repaired = Self::repair(self).await?;
+        let mut done = format!("the next event gets the number {}", repaired.next_seq);
+        for stage in &repaired.rereading {
+            done.push_str(&format!(
+                "\n`{stage}` reads the whole log again: it had settled numbers yet to be given"
+            ));
+        }
+        Ok(done)
+    }
+}

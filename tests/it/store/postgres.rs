@@ -22,11 +22,14 @@ use outbox_tests::servers::Postgres;
 use sqlx::{AssertSqlSafe, PgConnection, PgPool};
 use std::{
     sync::atomic::{AtomicU32, Ordering},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 /// Longer than any test runs.
 const LONG: Duration = Duration::from_secs(600);
+
+/// How long a test waits before it fails.
+const PATIENCE: Duration = Duration::from_secs(20);
 
 #[tokio::test]
 async fn postgres_keeps_the_rules_of_a_store() {
@@ -91,11 +94,13 @@ impl World {
 
     /// Reads until something is there, and settles it.
     async fn relay(&self, log: &mut PostgresLog) -> Vec<String> {
+        let started = Instant::now();
         loop {
             let keys = self.relay_what_is_there(log).await;
             if !keys.is_empty() {
                 return keys;
             }
+            assert!(started.elapsed() < PATIENCE, "nothing came");
         }
     }
 
@@ -158,9 +163,12 @@ async fn lead(store: &PostgresStore, stage: &Stage, ttl: Duration) -> Fence {
     Fence { epoch, ..fence }
 }
 
-/// Waits until some session waits for a lock.
-async fn until_somebody_waits(watcher: &mut PgConnection) {
-    let waits = "SELECT count(*) FROM pg_stat_activity
-                  WHERE datname = current_database() AND wait_event_type = 'Lock'";
-    while sqlx::query_scalar::<_, i64>(waits).fetch_one(&mut *watcher).await.unwrap() == 0 {}
+/// Waits until that many sessions wait for a lock.
+async fn until_waiting(watcher: &mut PgConnection, sessions: i64) {
+    let waiting = "SELECT count(*) FROM pg_stat_activity
+                    WHERE datname = current_database() AND wait_event_type = 'Lock'";
+    let started = Instant::now();
+    while sqlx::query_scalar::<_, i64>(waiting).fetch_one(&mut *watcher).await.unwrap() < sessions {
+        assert!(started.elapsed() < PATIENCE, "fewer than {sessions} sessions wait for a lock");
+    }
 }

@@ -73,9 +73,7 @@ async fn a_write_that_meets_a_take_over_writes_nothing() {
         )
     };
     let commit = async {
-        let waiting = "SELECT count(*) FROM pg_stat_activity
-                        WHERE datname = current_database() AND wait_event_type = 'Lock'";
-        while sqlx::query_scalar::<_, i64>(waiting).fetch_one(&mut watcher).await.unwrap() < 5 {}
+        super::until_waiting(&mut watcher, 5).await;
         take_over.commit().await.unwrap();
     };
     let (outcomes, ()) = tokio::join!(writes, commit);
@@ -141,13 +139,18 @@ async fn what_a_lost_connection_read_is_read_again_before_it_is_settled() {
                    WHERE datname = current_database() AND pid <> pg_backend_pid() AND state = 'idle'";
     world.number(others).await;
 
-    while let Err(error) = log.settle(&world.fence, &super::all_of(&page), &[]).await {
+    // The connection is gone, and the next one has not read the page, nor seen the gap in it.
+    for reason in ["terminating connection", "read it again"] {
+        let error = log.settle(&world.fence, &super::all_of(&page), &[]).await.unwrap_err();
         assert!(error.is_transient(), "{error:?}");
-        log.read(100).await.ok();
+        let source = std::error::Error::source(&error).unwrap().to_string();
+        assert!(source.contains(reason), "{source}");
     }
+    assert_eq!(log.read(100).await.unwrap(), page);
+    log.settle(&world.fence, &super::all_of(&page), &[]).await.unwrap();
     world.store.commit(open).await.unwrap();
 
-    // The gap below it was seen again too.
+    // The gap was seen again, too.
     assert_eq!(world.relay(&mut log).await, ["open"]);
 }
 

@@ -10,15 +10,12 @@ use outbox_tests::servers::Postgres;
 use sqlx::{Connection, PgConnection};
 use std::time::{Duration, Instant};
 
-/// How long a proof may take at most before a test fails.
-const PATIENCE: Duration = Duration::from_secs(20);
-
 /// Relays until no hole is recorded any more, writing events of key `tick` as a live system would; gives the other keys.
 async fn until_no_hole_is_left(world: &World, log: &mut outbox::postgres::PostgresLog) -> Vec<String> {
     let started = Instant::now();
     let mut keys = Vec::new();
     while world.recorded_holes().await > 0 {
-        assert!(started.elapsed() < PATIENCE, "a hole was not proven dead");
+        assert!(started.elapsed() < super::PATIENCE, "a hole was not proven dead");
         world.publish("tick").await;
         keys.extend(world.relay_what_is_there(log).await.into_iter().filter(|key| key != "tick"));
         tokio::time::sleep(Duration::from_millis(20)).await;
@@ -207,7 +204,7 @@ async fn first_xid_later_row_lock_keeps_order() {
         store.insert(&mut first_xid, &[event("second")]).await.unwrap();
         store.commit(first_xid).await.unwrap();
     });
-    super::until_somebody_waits(&mut PgConnection::connect(&world.url).await.unwrap()).await;
+    super::until_waiting(&mut PgConnection::connect(&world.url).await.unwrap(), 1).await;
     world.store.insert(&mut first_lock, &[event("first")]).await.unwrap();
     world.store.commit(first_lock).await.unwrap();
     waiting.await.unwrap();
@@ -242,28 +239,36 @@ async fn a_stage_that_starts_at_latest_keeps_the_gaps_it_finds() {
 async fn an_asynchronous_commit_and_a_killed_server_leave_no_phantom() {
     let lossy = ["wal_writer_delay=10s", "synchronous_commit=off"];
     let Some(postgres) = Postgres::private_with(&lossy).await else { return };
-    let world = World::on(&postgres).await;
-    world.execute("CREATE TABLE lost (n int); CHECKPOINT").await;
-    let mut log = world.open().await;
     for batch in 1..=2 {
+        let world = World::on(&postgres).await;
+        world.execute("CREATE TABLE lost (n int); CHECKPOINT").await;
+        let mut log = world.open().await;
         let mut tx = world.store.begin().await.unwrap();
-        let events: Vec<_> = (0..batch).map(|_| event("before")).collect();
-        world.store.insert(&mut tx, &events).await.unwrap();
+        world.store.insert(&mut tx, &vec![event("before"); batch]).await.unwrap();
         world.store.commit(tx).await.unwrap();
-    }
-    assert_eq!(world.relay(&mut log).await.len(), 3);
-    world.execute("INSERT INTO lost VALUES (1)").await;
+        // Read, hence published. A settle would flush what came before it.
+        let page = log.read(100).await.unwrap();
+        assert_eq!(super::keys_of(&page), vec!["before"; batch]);
+        world.execute("INSERT INTO lost VALUES (1)").await;
 
-    postgres.kill();
-    postgres.restart().await;
+        postgres.kill();
+        postgres.restart().await;
 
-    while log.read(1).await.is_err() {}
-    world.publish("after").await;
-    assert_eq!(world.number("SELECT count(*) FROM lost").await, 0, "this server keeps asynchronous commits");
-    assert_eq!(world.number("SELECT count(*) FROM outbox_log WHERE key = 'before'").await, 3);
-    let mut keys = Vec::new();
-    while !keys.contains(&"after".to_owned()) {
-        // What was settled last may come again: progress may be lost, events not.
-        keys = world.relay(&mut log).await;
+        let stale = log.settle(&world.fence, &super::all_of(&page), &[]).await.unwrap_err();
+        assert!(stale.is_transient(), "{stale:?}");
+        while world.store.pool().acquire().await.is_err() {}
+        assert_eq!(
+            world.number("SELECT count(*) FROM lost").await,
+            0,
+            "this server keeps asynchronous commits"
+        );
+        let kept = world.number("SELECT count(*) FROM outbox_log").await;
+        assert_eq!(kept, batch as i64, "an event that was published is gone");
+        world.publish("after").await;
+        let mut keys = Vec::new();
+        while !keys.contains(&"after".to_owned()) {
+            keys.extend(world.relay(&mut log).await);
+        }
+        assert_eq!(keys, [vec!["before"; batch], vec!["after"]].concat());
     }
 }

@@ -145,7 +145,7 @@ async fn repair_waits_for_those_who_have_taken_numbers() {
         async move { store.repair().await }
     });
     let mut watcher = world.store.pool().acquire().await.unwrap();
-    super::until_somebody_waits(&mut watcher).await;
+    super::until_waiting(&mut watcher, 1).await;
     // A writer that locked the log first can go on to its number.
     world.store.insert(&mut tx, &[super::event("still before")]).await.unwrap();
     world.store.commit(tx).await.unwrap();

@@ -1,5 +1,5 @@
 -- Who has taken a number and not ended. `nextval` locks the sequence until the top transaction ends, also over ROLLBACK TO
--- and PREPARE. A prepared transaction has no process and another virtual id than before.
+-- and PREPARE. A prepared transaction has no process and, by version, another virtual id than before.
 SELECT DISTINCT virtualtransaction, pid IS NULL AS is_prepared
   FROM pg_catalog.pg_locks
  WHERE locktype = 'relation' AND mode = 'RowExclusiveLock' AND granted

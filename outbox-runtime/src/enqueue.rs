@@ -212,7 +212,7 @@ impl<S: Store> Outbox<S> {
             Some(base) => {
                 format!("{}/{}/{}", base.trim_end_matches('/'), event.event_type, event.event_version)
             }
-            None => format!("urn:outbox:{}:{}", event.event_type, event.event_version),
+            None => outbox_schema::dataschema(&event.event_type, event.event_version),
         };
         self.inner.limits.check(&event)?;
         #[cfg(feature = "validate")]

@@ -5,7 +5,7 @@ use crate::{
     consumer::{HandlerEntry, States},
     store::{Store, StoreError},
 };
-use outbox_schema::{Catalog, CatalogError, ConsumerEntry};
+use outbox_schema::{Catalog, CatalogError, ConsumerEntry, Contract};
 use std::{any::TypeId, collections::BTreeSet};
 
 /// Why a runner did not start, or had to stop. Nothing is left running.
@@ -15,7 +15,7 @@ pub enum RunError {
     /// The catalog is empty or names one thing twice.
     #[error("the catalog of this program cannot be used")]
     Catalog(#[from] CatalogError),
-    /// Consumers that cannot run here, a line each with file and line.
+    /// Consumers or events that cannot work here, a line each with file and line.
     #[error("{}", .0.join("\n"))]
     Consumers(Vec<String>),
     /// The database is not reachable or not ready.
@@ -47,10 +47,14 @@ pub(crate) fn handlers<S: Store>(
     states: &States,
 ) -> Result<Vec<&'static HandlerEntry>, RunError> {
     // Duplicate names are found here, and an empty catalog.
-    Catalog::collect()?.not_empty()?;
+    let catalog = Catalog::collect()?.not_empty()?;
     let mut entries: Vec<&'static HandlerEntry> = inventory::iter::<HandlerEntry>.into_iter().collect();
     entries.sort_by_key(|handler| handler.entry.name);
     let mut problems = unknown_names(only, elsewhere, &entries);
+    // What no derive can see: a flattened struct that brings a member of our names.
+    problems.extend(
+        catalog.events().iter().filter_map(|event| Contract::of(event).err()).map(|error| error.to_string()),
+    );
     let mut chosen = Vec::new();
     for handler in entries {
         let name = handler.entry.name;

@@ -12,8 +12,11 @@ use crate::{
     pause::Pauses,
     store::{Store, StoreError},
 };
-use futures_util::stream::{FuturesUnordered, StreamExt};
-use std::{sync::Arc, time::Duration};
+use futures_util::{
+    FutureExt,
+    stream::{FuturesUnordered, StreamExt},
+};
+use std::{pin::pin, sync::Arc, time::Duration};
 
 /// The longest wait for a delivery before the loop looks around again.
 const WAIT_MAX: Duration = Duration::from_secs(5);
@@ -135,6 +138,41 @@ struct Ended {
     token: Option<AckToken>,
 }
 
+/// The steps under way, and those that ended and are not looked at yet.
+struct Steps<F> {
+    running: FuturesUnordered<F>,
+    ended: Vec<Ended>,
+}
+
+impl<F: Future<Output = Ended>> Steps<F> {
+    fn are_done(&self) -> bool {
+        self.running.is_empty() && self.ended.is_empty()
+    }
+
+    /// Waits for `work` while the steps go on. A step that stood still meanwhile would keep its transaction open, and
+    /// with it a connection or the lock that `work` waits for.
+    async fn beside<T>(&mut self, work: impl Future<Output = T>) -> T {
+        let mut work = pin!(work);
+        loop {
+            tokio::select! { biased;
+                done = &mut work => return done,
+                Some(ended) = self.running.next(), if !self.running.is_empty() => self.ended.push(ended),
+            }
+        }
+    }
+
+    /// Waits until a step has ended; others that ended meanwhile are taken along.
+    ///
+    /// # Cancel safety
+    /// If dropped, no ended step is lost.
+    async fn next_ended(&mut self) {
+        self.ended.extend(self.running.next().await);
+        while let Some(Some(ended)) = self.running.next().now_or_never() {
+            self.ended.push(ended);
+        }
+    }
+}
+
 impl<S: Store> Session<'_, S> {
     /// Steps of different lanes side by side; acks follow their commits.
     async fn in_parallel(
@@ -143,37 +181,40 @@ impl<S: Store> Session<'_, S> {
         concurrency: usize,
     ) -> Result<(), StepError> {
         let worker = self.worker;
-        let mut running = FuturesUnordered::new();
+        let mut steps = Steps { running: FuturesUnordered::new(), ended: Vec::new() };
         loop {
             self.grant.moved();
             let stopping = self.grant.hand_over.is_cancelled();
-            if stopping && running.is_empty() {
+            if stopping && steps.are_done() {
                 return Ok(subscription.flush().await?);
             }
-            self.look_at_held().await?;
-            while !stopping && running.len() < concurrency {
+            let ended: Vec<Ended> = steps.ended.drain(..).collect();
+            let mut tokens = Vec::with_capacity(ended.len());
+            for ended in ended {
+                tokens.extend(self.end(ended)?);
+            }
+            if !tokens.is_empty() {
+                steps.beside(subscription.ack(&tokens)).await?;
+            }
+            steps.beside(self.look_at_held()).await?;
+            while !stopping && steps.running.len() < concurrency {
                 let Some((lane, work)) = self.lanes.pop() else { break };
-                running.push(async move {
+                steps.running.push(async move {
                     let result = worker.consumer.handle(&work, None).await;
                     Ended { lane, result, token: token_of(&work) }
                 });
             }
+            if !steps.ended.is_empty() {
+                continue;
+            }
             let room = self.room();
             let pause = self.watch.pause().min(WAIT_MAX);
             tokio::select! { biased;
-                Some(ended) = running.next(), if !running.is_empty() => {
-                    let token = self.end(ended)?;
-                    // Others that ended meanwhile go into the same ack.
-                    let mut tokens: Vec<AckToken> = token.into_iter().collect();
-                    while let Some(Some(ended)) = futures_util::FutureExt::now_or_never(running.next()) {
-                        tokens.extend(self.end(ended)?);
-                    }
-                    subscription.ack(&tokens).await?;
-                }
+                () = steps.next_ended(), if !steps.running.is_empty() => {}
                 () = self.grant.hand_over.cancelled(), if !stopping => {}
                 ready = subscription.ready(pause), if !stopping && room > 0 => {
                     ready?;
-                    self.take(subscription, room).await?;
+                    steps.beside(self.take(subscription, room)).await?;
                 }
                 () = tokio::time::sleep(pause) => {}
             }

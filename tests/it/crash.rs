@@ -1,9 +1,8 @@
 //! Processes that are killed or paused at the worst moment, on every store; nothing is lost, doubled or out of order.
 
-use outbox::postgres::PostgresStore;
-use outbox::sqlite::SqliteStore;
 use outbox_tests::actor::actor;
 use outbox_tests::file_broker::{FileBroker, Line};
+use outbox_tests::on_each_store;
 use outbox_tests::servers::Process;
 use outbox_tests::world::{TestStore, World, eventually, noted, numbers_of};
 use std::collections::{HashMap, HashSet};
@@ -11,24 +10,6 @@ use std::path::PathBuf;
 use tempfile::TempDir;
 
 const ACTOR: &str = env!("CARGO_BIN_EXE_actor");
-
-macro_rules! on_each_store {
-    ($($promise:ident),* $(,)?) => {
-        mod sqlite {
-            $(#[tokio::test(flavor = "multi_thread")]
-            async fn $promise() {
-                super::$promise::<super::SqliteStore>().await;
-            })*
-        }
-
-        mod postgres {
-            $(#[tokio::test(flavor = "multi_thread")]
-            async fn $promise() {
-                super::$promise::<super::PostgresStore>().await;
-            })*
-        }
-    };
-}
 
 on_each_store! {
     what_was_committed_is_published_though_its_process_died_before_any_relay,

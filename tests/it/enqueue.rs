@@ -1,30 +1,11 @@
 //! What enqueue takes and refuses: a refusal is a typed error inside the transaction, which stays usable.
 
-use outbox::postgres::PostgresStore;
-use outbox::sqlite::SqliteStore;
 use outbox::{EnqueueError, Event, EventState, draft};
+use outbox_tests::on_each_store;
 use outbox_tests::world::{Noted, TestStore, World, noted};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-
-macro_rules! on_each_store {
-    ($($promise:ident),* $(,)?) => {
-        mod sqlite {
-            $(#[tokio::test(flavor = "multi_thread")]
-            async fn $promise() {
-                super::$promise::<super::SqliteStore>().await;
-            })*
-        }
-
-        mod postgres {
-            $(#[tokio::test(flavor = "multi_thread")]
-            async fn $promise() {
-                super::$promise::<super::PostgresStore>().await;
-            })*
-        }
-    };
-}
 
 on_each_store! {
     what_a_broker_would_refuse_is_a_typed_error_and_the_transaction_goes_on,

@@ -6,6 +6,7 @@ mod cli;
 mod contract;
 mod crash;
 mod dependency_tree;
+mod end_to_end;
 mod enqueue;
 mod macros;
 mod promise;

@@ -2,30 +2,10 @@
 
 use outbox::DeadLetterFilter;
 use outbox::EventState;
-use outbox::postgres::PostgresStore;
-use outbox::sqlite::SqliteStore;
 use outbox_tests::memory_broker::MemoryBroker;
+use outbox_tests::on_each_store;
 use outbox_tests::world::{Plan, TestStore, World, eventually, noted, numbers_of, planned};
 use std::sync::Arc;
-
-/// Runs each promise on each store.
-macro_rules! on_each_store {
-    ($($promise:ident),* $(,)?) => {
-        mod sqlite {
-            $(#[tokio::test(flavor = "multi_thread")]
-            async fn $promise() {
-                super::$promise::<super::SqliteStore>().await;
-            })*
-        }
-
-        mod postgres {
-            $(#[tokio::test(flavor = "multi_thread")]
-            async fn $promise() {
-                super::$promise::<super::PostgresStore>().await;
-            })*
-        }
-    };
-}
 
 on_each_store! {
     a_rolled_back_transaction_publishes_nothing,

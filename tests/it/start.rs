@@ -28,7 +28,7 @@ async fn a_consumer_that_is_linked_but_neither_run_nor_run_elsewhere_is_named_wi
     })
     .await;
     assert!(text.contains("consumer `world.note-postgres` at"), "{text}");
-    assert!(text.contains("world.rs:"), "{text}");
+    assert!(text.contains("consumer.rs:"), "{text}");
     assert!(text.contains("`elsewhere`"), "{text}");
 }
 

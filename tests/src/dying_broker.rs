@@ -1,4 +1,4 @@
-//! A real broker whose consumer's process is killed right before its first acks reach the server.
+//! A real broker whose process is killed at the worst moment: when the server did its part and nobody recorded it.
 
 use futures_util::future::BoxFuture;
 use outbox::broker::{
@@ -6,10 +6,30 @@ use outbox::broker::{
     SubscriptionConfig,
 };
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-/// Passes everything on to another broker, except for acks: the first one kills this process.
-pub struct DyingBroker(pub Arc<dyn Broker>);
+/// Passes everything on to another broker, and kills this process once.
+pub struct DyingBroker {
+    inner: Arc<dyn Broker>,
+    at_ack: bool,
+    after_batches: Option<u32>,
+    batches: AtomicU32,
+}
+
+impl DyingBroker {
+    /// Kills this process instead of its first acks.
+    #[must_use]
+    pub fn at_ack(inner: Arc<dyn Broker>) -> Self {
+        Self { inner, at_ack: true, after_batches: None, batches: AtomicU32::new(0) }
+    }
+
+    /// Kills this process when the server has confirmed that many batches.
+    #[must_use]
+    pub fn after_batches(inner: Arc<dyn Broker>, count: u32) -> Self {
+        Self { inner, at_ack: false, after_batches: Some(count), batches: AtomicU32::new(0) }
+    }
+}
 
 impl std::fmt::Debug for DyingBroker {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -19,18 +39,24 @@ impl std::fmt::Debug for DyingBroker {
 
 impl Broker for DyingBroker {
     fn capabilities(&self) -> Capabilities {
-        self.0.capabilities()
+        self.inner.capabilities()
     }
 
     fn connect(&self) -> BoxFuture<'_, Result<(), BrokerError>> {
-        self.0.connect()
+        self.inner.connect()
     }
 
     fn publish<'a>(
         &'a self,
         batch: &'a [Outgoing<'a>],
     ) -> BoxFuture<'a, Result<Vec<Published>, BrokerError>> {
-        self.0.publish(batch)
+        Box::pin(async move {
+            let published = self.inner.publish(batch).await;
+            if self.after_batches == Some(self.batches.fetch_add(1, Ordering::SeqCst) + 1) {
+                crate::kill_this_process();
+            }
+            published
+        })
     }
 
     fn subscribe<'a>(
@@ -38,14 +64,13 @@ impl Broker for DyingBroker {
         subscription: &'a SubscriptionConfig,
     ) -> BoxFuture<'a, Result<Box<dyn Subscription>, BrokerError>> {
         Box::pin(async move {
-            let inner = self.0.subscribe(subscription).await?;
-            let dying: Box<dyn Subscription> = Box::new(DyingSubscription(inner));
-            Ok(dying)
+            let inner = self.inner.subscribe(subscription).await?;
+            Ok(if self.at_ack { Box::new(DyingSubscription(inner)) } else { inner })
         })
     }
 
     fn partitions<'a>(&'a self, topic: &'a str) -> BoxFuture<'a, Result<Vec<String>, BrokerError>> {
-        self.0.partitions(topic)
+        self.inner.partitions(topic)
     }
 }
 

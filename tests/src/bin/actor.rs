@@ -1,16 +1,15 @@
 //! One process of a crash test, told by its arguments what to be: it is there to be killed.
 //!
-//! `actor relay|consume|enqueue --db URL [--file PATH | --nats URL] [--die-after BATCHES] [--pause-ms N] [--die-at-ack]`
-//! `[--count N]`. The store is told from the address.
+//! `actor relay|consume|work|enqueue --db URL [--file PATH | --nats URL] [--die-after BATCHES] [--pause-ms N]
+//! [--die-at-ack] [--dedup-ms N] [--count N]`. The store is told from the address; `work` relays and consumes.
 #![allow(clippy::unwrap_used)]
 
 use outbox::broker::Broker;
-use outbox::nats::{NatsBroker, NatsConfig};
 use outbox::postgres::PostgresStore;
 use outbox::sqlite::SqliteStore;
 use outbox_tests::dying_broker::DyingBroker;
 use outbox_tests::file_broker::FileBroker;
-use outbox_tests::world::{TestStore, World, noted};
+use outbox_tests::world::{TestStore, World, nats_broker, noted, quick_relay};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -54,6 +53,11 @@ async fn act<S: TestStore>(arguments: &Arguments) {
             let relay = world.relay(broker(arguments)).await;
             relay.run_until(std::future::pending()).await.unwrap();
         }
+        "work" => {
+            let runner =
+                world.runner().relay(quick_relay(), broker(arguments)).consume_from(broker(arguments));
+            runner.start().await.unwrap().run_until(std::future::pending()).await.unwrap();
+        }
         "consume" => {
             let runner = match arguments.value("--nats") {
                 Some(_) => world.runner().consume_from(broker(arguments)),
@@ -67,9 +71,13 @@ async fn act<S: TestStore>(arguments: &Arguments) {
 
 fn broker(arguments: &Arguments) -> Arc<dyn Broker> {
     if let Some(url) = arguments.value("--nats") {
-        let nats: Arc<dyn Broker> =
-            Arc::new(NatsBroker::new(NatsConfig { servers: url.to_owned(), ..NatsConfig::default() }));
-        return if arguments.has("--die-at-ack") { Arc::new(DyingBroker(nats)) } else { nats };
+        let window = arguments.number("--dedup-ms").map(|millis| Duration::from_millis(u64::from(millis)));
+        let nats = nats_broker(url, window);
+        return match arguments.number("--die-after") {
+            Some(batches) => Arc::new(DyingBroker::after_batches(nats, batches)),
+            None if arguments.has("--die-at-ack") => Arc::new(DyingBroker::at_ack(nats)),
+            None => nats,
+        };
     }
     let mut file = FileBroker::new(Path::new(arguments.value("--file").unwrap()));
     if let Some(batches) = arguments.number("--die-after") {

@@ -1,5 +1,6 @@
 //! PostgreSQL: the rules of a store, and the promises that need a look at this database.
 
+mod draining;
 mod fencing;
 mod gaps;
 mod migrating;

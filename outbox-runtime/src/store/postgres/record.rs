@@ -26,6 +26,17 @@ struct Recorder<'a> {
     fence: &'a Fence,
 }
 
+/// Applies the changes in a transaction of their own.
+pub(super) async fn apply_fenced(
+    store: &PostgresStore,
+    fence: &Fence,
+    changes: &[Change],
+) -> Result<(), StoreError> {
+    let mut tx = begin_fenced(store, fence).await?;
+    apply(store, &mut tx, fence, changes).await?;
+    commit_own(tx).await
+}
+
 /// Applies the changes in order. The transaction holds the fence.
 pub(super) async fn apply(
     store: &PostgresStore,

@@ -1,7 +1,9 @@
 //! The trait [`Store`] for PostgreSQL: each method is a function of the module that has the idea.
 
 use super::{
-    PostgresLog, PostgresStore, dead_letter, inbox, insert, lease, migrate, notify, record, status, sweep,
+    PostgresLog, PostgresStore, dead_letter,
+    error::within,
+    inbox, insert, lease, migrate, notify, record, status, sweep,
     transaction::{self, Tx},
 };
 use crate::{
@@ -65,7 +67,7 @@ impl Store for PostgresStore {
     }
 
     async fn notify(&self) -> Result<(), StoreError> {
-        notify::notify(self).await
+        within(self, "notify other processes", notify::notify(self)).await
     }
 
     async fn notified(&self) {
@@ -78,7 +80,7 @@ impl Store for PostgresStore {
         owner: Owner,
         ttl: Duration,
     ) -> Result<Option<i64>, StoreError> {
-        lease::acquire(self, lease, owner, ttl).await
+        within(self, "take a lease", lease::acquire(self, lease, owner, ttl)).await
     }
 
     async fn renew(
@@ -87,19 +89,19 @@ impl Store for PostgresStore {
         owner: Owner,
         ttl: Duration,
     ) -> Result<Vec<LeaseName>, StoreError> {
-        lease::renew(self, leases, owner, ttl).await
+        within(self, "renew leases", lease::renew(self, leases, owner, ttl)).await
     }
 
     async fn release(&self, lease: &LeaseName, owner: Owner) -> Result<(), StoreError> {
-        lease::release(self, lease, owner).await
+        within(self, "give a lease back", lease::release(self, lease, owner)).await
     }
 
     async fn join(&self, stage: &Stage, owner: Owner, ttl: Duration) -> Result<u32, StoreError> {
-        lease::join(self, stage, owner, ttl).await
+        within(self, "join a stage", lease::join(self, stage, owner, ttl)).await
     }
 
     async fn leave(&self, stage: &Stage, owner: Owner) -> Result<(), StoreError> {
-        lease::leave(self, stage, owner).await
+        within(self, "leave a stage", lease::leave(self, stage, owner)).await
     }
 
     async fn open_log(&self, fence: &Fence, filter: Filter, start: Start) -> Result<PostgresLog, StoreError> {
@@ -107,9 +109,7 @@ impl Store for PostgresStore {
     }
 
     async fn apply(&self, fence: &Fence, changes: &[Change]) -> Result<(), StoreError> {
-        let mut tx = transaction::begin_fenced(self, fence).await?;
-        record::apply(self, &mut tx, fence, changes).await?;
-        transaction::commit_own(tx).await
+        within(self, "record a stage's changes", record::apply_fenced(self, fence, changes)).await
     }
 
     async fn apply_in(&self, tx: &mut Tx, fence: &Fence, changes: &[Change]) -> Result<(), StoreError> {
@@ -118,15 +118,15 @@ impl Store for PostgresStore {
     }
 
     async fn due_heads(&self, fence: &Fence, max: u32) -> Result<Vec<HeldEvent>, StoreError> {
-        record::due_heads(self, fence, max).await
+        within(self, "read the held events that are due", record::due_heads(self, fence, max)).await
     }
 
     async fn waiting(&self, fence: &Fence) -> Result<Waiting, StoreError> {
-        record::waiting(self, fence).await
+        within(self, "count the keys that wait", record::waiting(self, fence)).await
     }
 
     async fn waiting_lanes(&self, fence: &Fence, lanes: &[String]) -> Result<Vec<String>, StoreError> {
-        record::waiting_lanes(self, fence, lanes).await
+        within(self, "look which keys wait", record::waiting_lanes(self, fence, lanes)).await
     }
 
     async fn begin_handler(&self, timeout: Duration) -> Result<Tx, StoreError> {
@@ -143,11 +143,12 @@ impl Store for PostgresStore {
         fence: &Fence,
         token: &HandlerToken,
     ) -> Result<(), StoreError> {
-        transaction::prove_handler(self, tx, fence, token).await
+        within(self, "prove a handler's transaction", transaction::prove_handler(self, tx, fence, token))
+            .await
     }
 
     async fn commit_proven(&self, tx: Tx) -> Result<(), StoreError> {
-        transaction::commit_own(tx).await
+        within(self, "commit a handler's transaction", transaction::commit_own(tx)).await
     }
 
     async fn dead_letters(&self, filter: &DeadLetterFilter, max: u32) -> Result<Vec<DeadLetter>, StoreError> {
@@ -159,7 +160,7 @@ impl Store for PostgresStore {
     }
 
     async fn act_on_requests(&self, fence: &Fence, max: u32) -> Result<u32, StoreError> {
-        record::act_on_requests(self, fence, max).await
+        within(self, "act on requests", record::act_on_requests(self, fence, max)).await
     }
 
     async fn status(&self) -> Result<Vec<StageStatus>, StoreError> {
@@ -168,7 +169,7 @@ impl Store for PostgresStore {
 
     async fn sweep(&self, _owner: Owner, retention: &Retention) -> Result<bool, StoreError> {
         // Each step holds its own locks, so a sweeper that lost its lease does no harm.
-        sweep::sweep(self, retention).await
+        within(self, "sweep the tables", sweep::sweep(self, retention)).await
     }
 }
 

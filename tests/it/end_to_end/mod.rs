@@ -1,6 +1,8 @@
 //! The whole chain on a real broker: enqueue, relay, NATS, consumer; nothing lost, nothing doubled, in order.
 
 mod once;
+mod restart;
+mod sharing;
 
 use outbox::Runner;
 use outbox::broker::{Broker, SubscriptionConfig};

@@ -24,8 +24,12 @@ pub trait TestStore: Store {
     fn create_effects(&self) -> impl Future<Output = ()> + Send;
     /// The effects, as (key, n), in the order in which they were written.
     fn effects(&self) -> impl Future<Output = Vec<(String, i64)>> + Send;
+    /// How many effects were written; an error when the database does not answer.
+    fn try_effect_count(&self) -> impl Future<Output = Result<usize, sqlx::Error>> + Send;
     /// How many effects were written.
-    fn effect_count(&self) -> impl Future<Output = usize> + Send;
+    fn effect_count(&self) -> impl Future<Output = usize> + Send {
+        async { self.try_effect_count().await.unwrap() }
+    }
     /// The processes that wrote effects since the one with this number, in order.
     fn workers_since(&self, effect: usize) -> impl Future<Output = Vec<u32>> + Send;
     /// Writes one effect, and the process that did.
@@ -68,10 +72,9 @@ impl TestStore for SqliteStore {
         sqlx::query_as("SELECT key, n FROM effect ORDER BY id").fetch_all(self.pool()).await.unwrap()
     }
 
-    async fn effect_count(&self) -> usize {
-        let count: i64 =
-            sqlx::query_scalar("SELECT count(*) FROM effect").fetch_one(self.pool()).await.unwrap();
-        usize::try_from(count).unwrap()
+    async fn try_effect_count(&self) -> Result<usize, sqlx::Error> {
+        let count: i64 = sqlx::query_scalar("SELECT count(*) FROM effect").fetch_one(self.pool()).await?;
+        Ok(usize::try_from(count).unwrap())
     }
 
     async fn workers_since(&self, effect: usize) -> Vec<u32> {
@@ -139,10 +142,9 @@ impl TestStore for PostgresStore {
         sqlx::query_as("SELECT key, n FROM effect ORDER BY id").fetch_all(self.pool()).await.unwrap()
     }
 
-    async fn effect_count(&self) -> usize {
-        let count: i64 =
-            sqlx::query_scalar("SELECT count(*) FROM effect").fetch_one(self.pool()).await.unwrap();
-        usize::try_from(count).unwrap()
+    async fn try_effect_count(&self) -> Result<usize, sqlx::Error> {
+        let count: i64 = sqlx::query_scalar("SELECT count(*) FROM effect").fetch_one(self.pool()).await?;
+        Ok(usize::try_from(count).unwrap())
     }
 
     async fn workers_since(&self, effect: usize) -> Vec<u32> {

@@ -26,6 +26,8 @@ struct Inner<S> {
     source: String,
     schema_base: Option<String>,
     limits: Limits,
+    #[cfg(feature = "validate")]
+    validates: bool,
     wake: Wake,
 }
 
@@ -52,6 +54,8 @@ pub struct OutboxBuilder<S> {
     source: String,
     schema_base: Option<String>,
     limits: Limits,
+    #[cfg(feature = "validate")]
+    validates: bool,
 }
 
 impl<S: Store> OutboxBuilder<S> {
@@ -75,6 +79,13 @@ impl<S: Store> OutboxBuilder<S> {
         self
     }
 
+    /// Whether each payload is held against the event's own contract before it is written. Default: in debug builds.
+    #[cfg(feature = "validate")]
+    pub fn validate(mut self, validates: bool) -> Self {
+        self.validates = validates;
+        self
+    }
+
     /// Makes the outbox. Must be called inside a tokio runtime; nothing is read or written yet.
     #[must_use]
     pub fn build(self) -> Outbox<S> {
@@ -82,15 +93,30 @@ impl<S: Store> OutboxBuilder<S> {
         if S::NOTIFIES {
             crate::runner::spawn_notifier(self.store.clone(), wake.subscribe());
         }
-        let Self { store, source, schema_base, limits } = self;
-        Outbox { inner: Arc::new(Inner { store, source, schema_base, limits, wake }) }
+        let inner = Inner {
+            store: self.store,
+            source: self.source,
+            schema_base: self.schema_base,
+            limits: self.limits,
+            #[cfg(feature = "validate")]
+            validates: self.validates,
+            wake,
+        };
+        Outbox { inner: Arc::new(inner) }
     }
 }
 
 impl<S: Store> Outbox<S> {
     /// Starts to configure an outbox on `store`.
     pub fn builder(store: S) -> OutboxBuilder<S> {
-        OutboxBuilder { store, source: "/".to_owned(), schema_base: None, limits: Limits::default() }
+        OutboxBuilder {
+            store,
+            source: "/".to_owned(),
+            schema_base: None,
+            limits: Limits::default(),
+            #[cfg(feature = "validate")]
+            validates: cfg!(debug_assertions),
+        }
     }
 
     /// The store.
@@ -216,7 +242,9 @@ impl<S: Store> Outbox<S> {
         };
         self.inner.limits.check(&event)?;
         #[cfg(feature = "validate")]
-        crate::validate::check(&event)?;
+        if self.inner.validates {
+            crate::validate::check(&event)?;
+        }
         Ok(event)
     }
 }

@@ -51,6 +51,20 @@ pub(super) async fn an_event_is_claimed_once<S: Store>(store: S) {
     store.rollback(tx).await;
 }
 
+pub(super) async fn an_event_set_aside_is_not_claimed_before_a_person_asks_for_it<S: Store>(store: S) {
+    let (fence, envelope) = delivered(&store).await;
+    let dead =
+        Change::Dead { envelope: envelope.clone(), attempts: 1, failure: failure("refused"), park: false };
+    store.apply(&fence, &[dead]).await.expect("an event is set aside");
+    let (tx, claimed) = claim(&store, &fence, &envelope).await;
+    assert_eq!(claimed, Claimed::Duplicate);
+    store.rollback(tx).await;
+    let replayed = Claim { envelope: &envelope, from_held: true, window: LONG };
+    let (tx, claimed) = claim_as(&store, &fence, &replayed).await;
+    fresh(claimed);
+    store.rollback(tx).await;
+}
+
 pub(super) async fn a_rolled_back_claim_is_claimed_again<S: Store>(store: S) {
     let (fence, envelope) = delivered(&store).await;
     let (tx, claimed) = claim(&store, &fence, &envelope).await;

@@ -237,6 +237,48 @@ pub(super) async fn a_discarded_event_lets_its_key_go_on<S: Store>(store: S) {
     assert_eq!(waiting, [] as [String; 0]);
 }
 
+pub(super) async fn a_parked_key_stays_parked_when_another_event_of_it_is_replayed<S: Store>(store: S) {
+    let held = Held::new(store).await;
+    held.hold_key().await;
+    // The first was skipped once, and the second parks the key.
+    held.apply(&[dead(&held.of_key[0], 3, false), dead(&held.of_key[1], 3, true)]).await;
+    let skipped = DeadLetterFilter { ids: vec![held.dead().await[0].id], ..DeadLetterFilter::default() };
+    held.store.request(&skipped, Request::Replay).await.expect("a request is recorded");
+    held.act().await;
+    assert_eq!(held.due_payloads().await, [held.of_key[0].payload.clone()]);
+    held.apply(&[done(&held.of_key[0])]).await;
+
+    assert_eq!(held.due().await, [], "the third waits for the second");
+    held.ask(Request::Replay).await;
+    held.act().await;
+    held.apply(&[done(&held.of_key[1])]).await;
+    assert_eq!(held.due_payloads().await, [held.of_key[2].payload.clone()]);
+}
+
+pub(super) async fn an_event_set_aside_that_comes_again_waits_for_a_request<S: Store>(store: S) {
+    let held = Held::new(store).await;
+    held.apply(&[dead(&held.of_key[0], 3, true), dead(&held.other, 3, false)]).await;
+    held.apply(&[behind(&held.of_key[0]), hold(&held.other, 1, Duration::ZERO)]).await;
+    assert_eq!(held.due().await, []);
+    assert_eq!(held.ask(Request::Discard).await, 2);
+    held.act().await;
+
+    assert_eq!(held.due().await, [], "what a person discarded is not tried again");
+    assert_eq!(held.store.waiting(&held.fence).await.expect("marks are counted").lanes, 0);
+}
+
+pub(super) async fn a_discard_ends_a_replay<S: Store>(store: S) {
+    let held = Held::new(store).await;
+    held.apply(&[dead(&held.of_key[0], 3, true), behind(&held.of_key[1])]).await;
+    held.ask(Request::Replay).await;
+    held.act().await;
+    assert_eq!(held.ask(Request::Discard).await, 1);
+    held.act().await;
+
+    assert_eq!(held.due_payloads().await, [held.of_key[1].payload.clone()]);
+    assert_eq!(held.dead().await, []);
+}
+
 pub(super) async fn a_request_is_recorded_once<S: Store>(store: S) {
     let held = Held::new(store).await;
     held.apply(&[dead(&held.of_key[0], 3, true), dead(&held.other, 1, false)]).await;

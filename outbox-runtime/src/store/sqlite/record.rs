@@ -2,7 +2,7 @@
 
 use super::{
     SqliteStore,
-    row::{bind_envelope, bind_held_id, database, get, lane, span},
+    row::{bind_envelope, bind_held_id, database, get, held_id, lane, span},
 };
 use crate::{
     envelope::Envelope,
@@ -68,8 +68,9 @@ impl Recorder<'_> {
             .bind(i64::from(attempts))
             .bind(failure.map(|failure| failure.reason))
             .bind(failure.map(|failure| failure.error_chain.clone()));
-        query.execute(&mut *self.connection).await.map_err(database("hold an event"))?;
-        Ok(())
+        let held = query.execute(&mut *self.connection).await.map_err(database("hold an event"))?;
+        // A mark that was set for an event which turned out to be set aside already goes again.
+        if held.rows_affected() == 0 { self.lift(&Lane::of(envelope)).await } else { Ok(()) }
     }
 
     async fn retry(
@@ -124,11 +125,8 @@ impl Recorder<'_> {
             .bind(was_held.flatten())
             .bind(park);
         query.execute(&mut *self.connection).await.map_err(database("set an event aside"))?;
-        if park {
-            self.change_lane(self.store.statements.park_lane.clone(), &held.lane).await
-        } else {
-            self.advance(&held.lane).await
-        }
+        self.mark_waiting(&held.lane, Duration::ZERO).await?;
+        self.advance(&held.lane).await
     }
 
     /// Removes a held row; tells when it failed first. `None`: no such row.
@@ -142,28 +140,23 @@ impl Recorder<'_> {
         row.map(|row| get(&row, "first_failed_at")).transpose()
     }
 
-    /// Makes the next held event of the lane due, or lifts the mark of a lane that has none.
+    /// Lets a lane go on after its head has changed, or lifts the mark of one that waits for nothing.
     pub(super) async fn advance(&mut self, lane: &Lane) -> Result<(), StoreError> {
-        for statement in [self.store.statements.advance_lane.clone(), self.store.statements.lift_lane.clone()]
-        {
-            sqlx::query(statement)
-                .bind(self.fence.stage.as_str())
-                .bind(lane.as_str())
-                .execute(&mut *self.connection)
-                .await
-                .map_err(database("go on with a key"))?;
-        }
-        Ok(())
+        self.change_lane(self.store.statements.advance_lane.clone(), lane).await?;
+        self.lift(lane).await
+    }
+
+    async fn lift(&mut self, lane: &Lane) -> Result<(), StoreError> {
+        self.change_lane(self.store.statements.lift_lane.clone(), lane).await
     }
 
     async fn change_lane(&mut self, statement: SqlStr, lane: &Lane) -> Result<(), StoreError> {
         sqlx::query(statement)
             .bind(self.fence.stage.as_str())
             .bind(lane.as_str())
-            .bind(&self.fence.share.0)
             .execute(&mut *self.connection)
             .await
-            .map_err(database("change a key's mark"))?;
+            .map_err(database("go on with a key"))?;
         Ok(())
     }
 
@@ -198,7 +191,9 @@ impl Recorder<'_> {
             .fetch_one(&mut *self.connection)
             .await
             .map_err(database(action))?;
-        self.change_lane(self.store.statements.make_lane_due.clone(), &lane(&row)?).await
+        let lane = lane(&row)?;
+        self.mark_waiting(&lane, Duration::ZERO).await?;
+        self.advance(&lane).await
     }
 
     async fn discard(&mut self, id: i64) -> Result<(), StoreError> {
@@ -207,6 +202,8 @@ impl Recorder<'_> {
             .fetch_one(&mut *self.connection)
             .await
             .map_err(database("discard a dead letter"))?;
-        if get(&row, "parks_key")? { self.advance(&lane(&row)?).await } else { Ok(()) }
+        let held = held_id(&row)?;
+        self.remove(&held).await?;
+        self.advance(&held.lane).await
     }
 }

@@ -127,6 +127,16 @@ where
         .map_err(|error| StoreError::Corrupt { row: format!("column {column}"), problem: error.to_string() })
 }
 
+/// The name that a row's event has, or would have, among the held ones.
+pub(super) fn held_id(row: &SqliteRow) -> Result<HeldId, StoreError> {
+    let id: String = get(row, "id")?;
+    let id = id.parse().map_err(|_| StoreError::Corrupt {
+        row: "column id".to_owned(),
+        problem: format!("`{id}` is no UUID"),
+    })?;
+    Ok(HeldId { lane: lane(row)?, seq: Seq(get(row, "seq")?), source: get(row, "source")?, id })
+}
+
 /// The lane of a row that has no envelope.
 pub(super) fn lane(row: &SqliteRow) -> Result<Lane, StoreError> {
     get(row, "lane").map(Lane::from_text)

@@ -84,6 +84,7 @@ pub(super) async fn claim(
         .bind(fence.stage.as_str())
         .bind(&envelope.source)
         .bind(envelope.id.to_string())
+        .bind(claim.from_held)
         .fetch_optional(&mut **tx)
         .await
         .map_err(database("enter an event in the inbox"))?;

@@ -3,7 +3,7 @@
 -- request; else its next event is due at once; and a lane of none of these waits no more.
 WITH lane AS (
     SELECT EXISTS (SELECT FROM {outbox_held} WHERE stage = $1 AND lane = $2) AS has_held,
-           EXISTS (SELECT FROM {outbox_held} WHERE stage = $1 AND lane = $2 AND replayed) AS has_replayed,
+           EXISTS (SELECT FROM {outbox_dead_letter} WHERE stage = $1 AND lane = $2 AND replaying) AS has_replayed,
            EXISTS (SELECT FROM {outbox_dead_letter}
                     WHERE stage = $1 AND lane = $2 AND parks_key AND NOT replaying) AS is_parked
 ), lifted AS (

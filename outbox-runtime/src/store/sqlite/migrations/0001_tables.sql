@@ -109,6 +109,7 @@ CREATE TABLE {outbox_dead_letter} (
     replaying       INTEGER NOT NULL DEFAULT 0,
     UNIQUE (stage, source, id)
 );
+CREATE INDEX {outbox_dead_letter_lane} ON {outbox_dead_letter} (stage, lane);
 
 CREATE TABLE {outbox_request} (
     dead_letter_id INTEGER PRIMARY KEY,

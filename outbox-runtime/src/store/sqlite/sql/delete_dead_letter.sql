@@ -1,2 +1,2 @@
--- Discards dead letter ?1.
-DELETE FROM {outbox_dead_letter} WHERE dead_letter_id = ?1 RETURNING lane, parks_key
+-- Discards dead letter ?1; gives what names the held row of its replay, if one is under way.
+DELETE FROM {outbox_dead_letter} WHERE dead_letter_id = ?1 RETURNING lane, seq, source, id

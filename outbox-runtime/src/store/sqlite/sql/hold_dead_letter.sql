@@ -5,4 +5,4 @@ INSERT INTO {outbox_held} (stage, lane, seq, id, topic, key, event_type, event_v
 SELECT stage, lane, seq, id, topic, key, event_type, event_version, payload, source, dataschema,
        headers, traceparent, tracestate, twin_id, twin_version, on_poison, occurred_at, 0, 1, first_failed_at
   FROM {outbox_dead_letter} WHERE dead_letter_id = ?1
-ON CONFLICT DO NOTHING
+ON CONFLICT DO UPDATE SET attempts = 0, replayed = 1

@@ -8,7 +8,8 @@ use crate::{
 use outbox_schema::OnPoison;
 use std::time::Duration;
 
-/// The longest wait between two looks at an event that this build does not know yet.
+/// The longest wait between two attempts of an event that is not at fault: this build does not know it yet, or the broker
+/// confirms nothing of its kind.
 pub(crate) const NOT_YET_MAX: Duration = Duration::from_secs(15);
 
 /// One failed attempt.

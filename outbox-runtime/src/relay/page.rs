@@ -6,10 +6,13 @@ use crate::{
     cursor::{LogEvent, Page, Settled},
     envelope::Envelope,
     held::{Change, Failure, HeldEvent, HeldId, Lane},
-    poison::Attempt,
+    poison::{self, Attempt},
     telemetry,
 };
 use std::collections::{HashMap, HashSet};
+
+/// The reason of an event that the broker may or may not have stored.
+const NOT_CONFIRMED: &str = "not-confirmed";
 
 /// A page between its reading and its settling, with the heads that were due beside it.
 #[derive(Debug, Default)]
@@ -41,6 +44,8 @@ enum Outcome {
     Confirmed,
     /// Not confirmed: refused for good, or to be tried again.
     Failed { failure: Failure, for_good: bool },
+    /// Not confirmed, and it is not known to be the event's fault.
+    Postponed { failure: Failure },
     /// Behind an event of its lane that failed or waits.
     Behind,
 }
@@ -135,36 +140,43 @@ impl PageInWork {
         wave.iter().map(|index| self.items[*index].outgoing()).collect()
     }
 
-    /// Takes the broker's word on a wave.
-    ///
-    /// # Errors
-    /// When nothing of the page was answered before and all of the wave should be tried again: the broker as a whole is
-    /// in trouble, and no event is charged for it.
-    pub(super) fn take_answers(
-        &mut self,
-        wave: &[usize],
-        answers: Vec<Published>,
-    ) -> Result<(), BrokerError> {
+    /// Whether the broker said "try again" to all of a wave and to nothing of the page anything else: it may be in trouble
+    /// as a whole.
+    pub(super) fn is_in_trouble(&self, answers: &[Published]) -> bool {
         let is_answered = |item: &Item| matches!(item.outcome, Outcome::Confirmed | Outcome::Failed { .. });
-        let is_in_trouble = answers.iter().all(|answer| matches!(answer, Published::TryAgain(_)))
-            && !self.items.iter().any(is_answered);
+        answers.iter().all(|answer| matches!(answer, Published::TryAgain(_)))
+            && !self.items.iter().any(is_answered)
+    }
+
+    /// Whether all of a wave is held already.
+    pub(super) fn is_of_heads(&self, wave: &[usize]) -> bool {
+        wave.iter().all(|index| self.items[*index].held.is_some())
+    }
+
+    /// Takes the broker's word on a wave. With `uncharged`, "try again" counts as no attempt.
+    pub(super) fn take_answers(&mut self, wave: &[usize], answers: Vec<Published>, uncharged: bool) {
         for (index, answer) in wave.iter().zip(answers) {
             let outcome = match answer {
-                Published::TryAgain(error) if is_in_trouble => return Err(error),
                 Published::Confirmed { duplicate } => {
                     if duplicate {
                         tracing::debug!("the broker had the event already");
                     }
                     Outcome::Confirmed
                 }
-                Published::Refused(error) => failed("refused", &error, true),
-                Published::TryAgain(error) => failed("not-confirmed", &error, false),
+                Published::Refused(error) => {
+                    Outcome::Failed { failure: failure("refused", &error), for_good: true }
+                }
+                Published::TryAgain(error) if uncharged => {
+                    Outcome::Postponed { failure: failure(NOT_CONFIRMED, &error) }
+                }
+                Published::TryAgain(error) => {
+                    Outcome::Failed { failure: failure(NOT_CONFIRMED, &error), for_good: false }
+                }
             };
             self.record(*index, outcome);
         }
         let lanes = &self.lanes;
         self.active.retain(|lane| lanes[*lane].confirmed < lanes[*lane].items.len());
-        Ok(())
     }
 
     /// Records one outcome. Behind a failed event the open rest of its lane waits.
@@ -172,11 +184,14 @@ impl PageInWork {
         let lane = self.items[index].lane.expect("only events of a lane are published");
         let LaneInWork { items, confirmed } = &mut self.lanes[lane];
         if matches!(outcome, Outcome::Confirmed) {
-            *confirmed += 1;
-            self.items[index].outcome = outcome;
+            if items.get(*confirmed) == Some(&index) {
+                *confirmed += 1;
+                self.items[index].outcome = outcome;
+            }
             return;
         }
-        let place = items.iter().position(|item| *item == index).expect("a lane lists its events");
+        // Where whole lanes go out at once, an earlier event of the lane may have failed in the same wave.
+        let Some(place) = items.iter().position(|item| *item == index) else { return };
         let behind = items.split_off(place);
         for item in behind {
             if matches!(self.items[item].outcome, Outcome::Open) {
@@ -200,6 +215,7 @@ impl PageInWork {
                 };
                 Some(attempt.judge().0)
             }
+            (Outcome::Postponed { failure }, held) => Some(postponed(&item.envelope, held, failure.clone())),
             (Outcome::Behind, _) => Some(Change::Behind { envelope: item.envelope.clone() }),
             (Outcome::Confirmed | Outcome::Open, _) => None,
         };
@@ -216,6 +232,15 @@ impl Item {
     }
 }
 
-fn failed(reason: &'static str, error: &BrokerError, for_good: bool) -> Outcome {
-    Outcome::Failed { failure: Failure { reason, error_chain: telemetry::error_chain(error) }, for_good }
+fn failure(reason: &'static str, error: &BrokerError) -> Failure {
+    Failure { reason, error_chain: telemetry::error_chain(error) }
+}
+
+/// Holds an event for another attempt and charges none.
+fn postponed(envelope: &Envelope, held: Option<(u32, bool)>, failure: Failure) -> Change {
+    let retry_in = poison::NOT_YET_MAX;
+    match held {
+        None => Change::Hold { envelope: envelope.clone(), attempts: 0, retry_in, failure },
+        Some((attempts, _)) => Change::Retry { held: HeldId::of(envelope), attempts, retry_in, failure },
+    }
 }

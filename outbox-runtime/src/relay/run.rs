@@ -52,11 +52,14 @@ impl<S: Store> RelayWorker<S> {
             log,
             watch: HeldWatch::new(self.poll),
             page: None,
+            troubles: 0,
         };
         while !grant.hand_over.is_cancelled() {
             match step.relay_once().await {
                 Ok(relayed) => {
-                    pauses.reset();
+                    if relayed != Relayed::Postponed {
+                        pauses.reset();
+                    }
                     if relayed != Relayed::Idle {
                         readiness.found();
                     }
@@ -64,7 +67,7 @@ impl<S: Store> RelayWorker<S> {
                         continue;
                     }
                 }
-                Err(error @ RelayError::Broker(_)) => {
+                Err(error @ (RelayError::Broker(_) | RelayError::Unconfirmed(_))) => {
                     self.wait_out(error, grant, pauses).await?;
                     continue;
                 }

@@ -8,7 +8,7 @@
 
 use super::{RelayConfig, page::PageInWork};
 use crate::{
-    broker::{Broker, BrokerError},
+    broker::{Broker, BrokerError, Published},
     cursor::LogCursor,
     held::Lane,
     held_watch::HeldWatch,
@@ -24,6 +24,8 @@ pub(crate) enum Relayed {
     Idle,
     /// A page went out; more is likely to be there when `full`.
     Page { full: bool },
+    /// Nothing of the page was confirmed, and its events are held for later.
+    Postponed,
 }
 
 /// Why a step has no end. What was confirmed is remembered and not published again by this leader.
@@ -33,6 +35,9 @@ pub(crate) enum RelayError {
     Store(#[from] StoreError),
     #[error(transparent)]
     Broker(#[from] BrokerError),
+    /// The broker answers, yet says of every event that it should be tried again.
+    #[error("the broker confirmed no event of a page")]
+    Unconfirmed(#[source] BrokerError),
 }
 
 impl RelayError {
@@ -44,6 +49,7 @@ impl RelayError {
         match self {
             Self::Store(error) => error.is_transient(),
             Self::Broker(error) => error.is_transient(),
+            Self::Unconfirmed(_) => true,
         }
     }
 }
@@ -57,7 +63,12 @@ pub(crate) struct Step<'a, S: Store> {
     pub(crate) log: S::Log,
     pub(crate) watch: HeldWatch,
     pub(crate) page: Option<PageInWork>,
+    /// How often in a row nothing of the page was confirmed.
+    pub(crate) troubles: u32,
 }
+
+/// How often a page of which nothing is confirmed is published before its first events are held, so that others go on.
+const TROUBLES_MAX: u32 = 3;
 
 impl<S: Store> Step<'_, S> {
     /// Does one page and the heads that are due.
@@ -76,7 +87,12 @@ impl<S: Store> Step<'_, S> {
             self.page = Some(page);
             return Err(error);
         }
-        let relayed = if page.is_empty() { Relayed::Idle } else { Relayed::Page { full: page.is_full() } };
+        let relayed = match page.is_empty() {
+            true => Relayed::Idle,
+            false if self.troubles > 0 => Relayed::Postponed,
+            false => Relayed::Page { full: page.is_full() },
+        };
+        self.troubles = 0;
         self.settle(page).await?;
         Ok(relayed)
     }
@@ -114,20 +130,52 @@ impl<S: Store> Step<'_, S> {
                 let publish = self.broker.publish(&batch);
                 match tokio::time::timeout(self.config.publish_timeout, publish).await {
                     Ok(answers) => answers?,
-                    Err(elapsed) => {
-                        return Err(BrokerError::Unavailable {
-                            broker: self.broker.capabilities().name,
-                            action: "confirm a batch in time",
-                            source: Box::new(elapsed),
-                        }
-                        .into());
-                    }
+                    Err(elapsed) => return Err(unavailable(self.broker, "confirm a batch in time", elapsed)),
                 }
             };
             self.grant.moved();
-            page.take_answers(&wave, answers)?;
+            self.take_answers(page, &wave, answers).await?;
         }
         Ok(())
+    }
+
+    /// Takes the broker's word on a wave.
+    ///
+    /// A broker in trouble as a whole is waited for, and no event is charged. But an event that is never confirmed looks
+    /// the same when it is alone in its page: so if the broker is well, the events are held without a charge and those
+    /// behind them in the log go on.
+    async fn take_answers(
+        &mut self,
+        page: &mut PageInWork,
+        wave: &[usize],
+        mut answers: Vec<Published>,
+    ) -> Result<(), RelayError> {
+        if answers.len() != wave.len() {
+            return Err(unavailable(self.broker, "answer for each event of a batch", "answers are missing"));
+        }
+        let is_in_trouble = page.is_in_trouble(&answers);
+        if is_in_trouble {
+            self.troubles += 1;
+            // Heads are held already, so nothing is moved if it is the broker after all.
+            if !page.is_of_heads(wave) {
+                self.await_better_times(&mut answers).await?;
+            }
+        }
+        page.take_answers(wave, answers, is_in_trouble);
+        Ok(())
+    }
+
+    /// Fails as long as nothing tells that the broker is well.
+    async fn await_better_times(&mut self, answers: &mut Vec<Published>) -> Result<(), RelayError> {
+        if self.troubles < TROUBLES_MAX
+            && let Some(Published::TryAgain(error)) = answers.pop()
+        {
+            return Err(RelayError::Unconfirmed(error));
+        }
+        match tokio::time::timeout(self.config.publish_timeout, self.broker.connect()).await {
+            Ok(connected) => connected.map_err(RelayError::Unconfirmed),
+            Err(elapsed) => Err(unavailable(self.broker, "answer in time", elapsed)),
+        }
     }
 
     /// Records the page: progress, and what is to become of the events that failed.
@@ -146,4 +194,12 @@ impl<S: Store> Step<'_, S> {
         }
         Ok(())
     }
+}
+
+fn unavailable(
+    broker: &dyn Broker,
+    action: &'static str,
+    source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
+) -> RelayError {
+    BrokerError::Unavailable { broker: broker.capabilities().name, action, source: source.into() }.into()
 }

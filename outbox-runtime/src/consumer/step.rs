@@ -18,7 +18,7 @@ use crate::{
     broker::{AckToken, BrokerError, Subscription},
     enqueue::Outbox,
     envelope::Envelope,
-    held::{Change, Failure, HeldId},
+    held::{Change, Failure, HeldId, Lane},
     lease::Fence,
     poison,
     store::{Claim, Claimed, HandlerToken, Store, StoreError},
@@ -82,7 +82,7 @@ impl<S: Store> Consumer<S> {
             Route::Ignore => return case.ignored().await,
             Route::Newer(problem) => return case.not_yet(problem).await,
             Route::Refuse { reason, problem } => {
-                return case.failed(Failure { reason, error_chain: problem }, true).await;
+                return case.refused(Failure { reason, error_chain: problem }).await;
             }
         };
         let event =
@@ -202,7 +202,9 @@ impl<S: Store> Case<'_, S> {
                 ("handler-broke-transaction", error)
             }
             // A constraint that is checked at the commit.
-            Err(error @ StoreError::Database { transient: false, .. }) => ("commit-refused", error),
+            Err(error @ (StoreError::Database { transient: false, .. } | StoreError::Schema { .. })) => {
+                ("commit-refused", error)
+            }
             Err(error) => return Err(error.into()),
         };
         self.failed(Failure { reason, error_chain: telemetry::error_chain(&error) }, false).await
@@ -242,6 +244,18 @@ impl<S: Store> Case<'_, S> {
         };
         self.apply(change).await?;
         Ok(Handled::Held)
+    }
+
+    /// Sets an event aside that can never be handled, when it is its turn: in a lane that waits it goes behind.
+    async fn refused(&self, failure: Failure) -> Result<Handled, StepError> {
+        if self.attempts_before.is_none() {
+            let lanes = [Lane::of(self.envelope).as_str().to_owned()];
+            if !self.store().waiting_lanes(&self.consumer.fence, &lanes).await?.is_empty() {
+                self.apply(Change::Behind { envelope: self.envelope.clone() }).await?;
+                return Ok(Handled::Held);
+            }
+        }
+        self.failed(failure, true).await
     }
 
     /// Charges the attempt: the event is held for another one, or the poison policy decides.

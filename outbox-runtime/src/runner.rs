@@ -3,11 +3,11 @@
 use crate::{
     broker::{Broker, BrokerError},
     consumer::{self, ConsumerWorker, HandlerEntry, Source, States},
-    cursor::Start,
+    cursor::{Filter, Start},
     enqueue::Outbox,
     held::{Share, Stage},
     leadership::{Grant, Keeper, LeaseConfig},
-    lease::Owner,
+    lease::{Fence, Owner},
     pause::Pauses,
     relay::{self, RelayConfig, RelayWorker},
     start::{self, RunError},
@@ -184,6 +184,7 @@ impl<S: Store> RunnerBuilder<S> {
         if handlers.is_empty() && self.relays.is_empty() {
             return Err(RunError::Nothing);
         }
+        self.refuse_relays_of_one_name()?;
         let deadline = Instant::now() + self.settings.patience;
         let store = self.outbox.store();
         patiently(deadline, || store.check(), StoreError::is_transient).await.map_err(RunError::Store)?;
@@ -195,13 +196,45 @@ impl<S: Store> RunnerBuilder<S> {
         let mut stages = Stages::new(self.settings.drain);
         let owner = Owner::new();
         for (config, Shown(broker)) in &self.relays {
-            self.spawn_relay(&mut stages, owner, config.clone(), broker);
+            self.spawn_relay(&mut stages, owner, config.clone(), broker, deadline).await?;
         }
         for handler in handlers {
             self.spawn_consumer(&mut stages, owner, handler, deadline).await?;
         }
         self.spawn_upkeep(&mut stages, owner);
         Ok(Runner { stages })
+    }
+
+    /// Two of them would lead at once, since both have this process's lease, and share one progress.
+    fn refuse_relays_of_one_name(&self) -> Result<(), RunError> {
+        let mut names = BTreeSet::new();
+        match self.relays.iter().find(|(config, _)| !names.insert(&config.name)) {
+            Some((config, _)) => Err(RunError::RelayTwice { name: config.name.clone() }),
+            None => Ok(()),
+        }
+    }
+
+    /// Registers a reader of the log that begins at the newest event before `start` returns, so that it misses none which
+    /// is enqueued from then on. If another process leads the stage, that one has registered it.
+    async fn register(
+        &self,
+        stage: &Stage,
+        owner: Owner,
+        start: Start,
+        deadline: Instant,
+    ) -> Result<(), RunError> {
+        if start != Start::Latest {
+            return Ok(());
+        }
+        let store = self.outbox.store();
+        let fence = Fence { stage: stage.clone(), share: Share::default(), owner, epoch: 0 };
+        let register = async || {
+            let lease = store.acquire(&fence.lease(), owner, self.settings.takeover).await?;
+            let Some(epoch) = lease else { return Ok(()) };
+            let fence = Fence { epoch, ..fence.clone() };
+            store.open_log(&fence, Filter::default(), start).await.map(drop)
+        };
+        patiently(deadline, register, StoreError::is_transient).await.map_err(RunError::Store)
     }
 
     fn brokers(&self) -> impl Iterator<Item = &Arc<dyn Broker>> {
@@ -212,14 +245,23 @@ impl<S: Store> RunnerBuilder<S> {
         self.relays.iter().map(|(_, Shown(broker))| broker).chain(consumed)
     }
 
-    fn spawn_relay(&self, stages: &mut Stages, owner: Owner, config: RelayConfig, broker: &Arc<dyn Broker>) {
+    async fn spawn_relay(
+        &self,
+        stages: &mut Stages,
+        owner: Owner,
+        config: RelayConfig,
+        broker: &Arc<dyn Broker>,
+        deadline: Instant,
+    ) -> Result<(), RunError> {
         let stage = Stage::relay(&config.name);
+        let start = self.start.unwrap_or(Start::Earliest);
+        self.register(&stage, owner, start, deadline).await?;
         let lease = self.lease(config.publish_timeout);
         let worker = Arc::new(RelayWorker {
             outbox: self.outbox.clone(),
             broker: Arc::clone(broker),
             config,
-            start: self.start.unwrap_or(Start::Earliest),
+            start,
             poll: self.settings.poll,
         });
         stages.spawn(
@@ -233,6 +275,7 @@ impl<S: Store> RunnerBuilder<S> {
                 Box::pin(async move { relay::run(&worker, &grant).await.map_err(Into::into) })
             },
         );
+        Ok(())
     }
 
     async fn spawn_consumer(
@@ -244,6 +287,10 @@ impl<S: Store> RunnerBuilder<S> {
     ) -> Result<(), RunError> {
         let sources = self.sources(handler, deadline).await?;
         let stage = Stage::consumer(handler.entry.name);
+        #[cfg(feature = "local")]
+        if let [(_, Source::Log { start })] = &sources[..] {
+            self.register(&stage, owner, *start, deadline).await?;
+        }
         let shares = sources.iter().map(|(share, _)| share.clone()).collect();
         let (outbox, states, settings) = (self.outbox.clone(), self.states.clone(), self.settings.clone());
         let lease = self.lease(handler.timeout);

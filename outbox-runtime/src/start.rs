@@ -33,6 +33,12 @@ pub enum RunError {
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
+    /// Two relays of one name would share their progress, so each would miss what the other published.
+    #[error("two relays are named `{name}`; give each relay a name of its own")]
+    RelayTwice {
+        /// The name.
+        name: String,
+    },
     /// Nothing was configured to run.
     #[error(
         "there is nothing to run: add a relay, or run the consumers with `consume_locally` or `consume_from`"

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
 /// What one build makes. All features of the whole workspace: then a run of all tests has built every part already.
-const BUILD: [&str; 8] = [
+const BUILD: [&str; 9] = [
     "build",
     "--locked",
     "--workspace",
@@ -13,6 +13,7 @@ const BUILD: [&str; 8] = [
     "--message-format=json",
     "--quiet",
     "--bin=outbox",
+    "--bin=github-events",
     "--example=quickstart",
 ];
 
@@ -26,6 +27,12 @@ pub fn outbox() -> Command {
 #[must_use]
 pub fn quickstart() -> Command {
     program("quickstart")
+}
+
+/// The example `github-events`.
+#[must_use]
+pub fn github_events() -> Command {
+    program("github-events")
 }
 
 /// A command that starts the program of that name, without any address of the surroundings.

@@ -1,0 +1,2 @@
+-- How many webhooks are stored.
+SELECT CAST(count(*) AS TEXT) FROM delivery

@@ -1,0 +1,2 @@
+-- Every chain.
+SELECT repository, links FROM chain

@@ -28,7 +28,7 @@ pub(super) enum Failure {
         "the file of `{address}` does not exist; correct the address, or create it with `outbox migrate`"
     )]
     FileMissing { address: Address },
-    #[error("the database `{address}` did not answer as it should")]
+    #[error("the database `{address}` cannot be used")]
     Store {
         address: Address,
         #[source]

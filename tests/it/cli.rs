@@ -225,6 +225,8 @@ async fn a_request_says_how_many_it_asked_for_and_how_many_were_under_way() {
     assert!(dry.contains("would replay 5 dead letters"), "{dry}");
     let first = succeeded(&request(&["replay", "--id", "2", "--id", "3"]));
     assert!(first.contains("asked to replay 2 dead letters, 0 already under way"), "{first}");
+    let list = succeeded(&request(&["list"]));
+    assert_eq!(list.lines().filter(|line| line.ends_with("replaying")).count(), 2, "{list}");
     let rest = succeeded(&request(&["replay", "--all"]));
     assert!(rest.contains("asked to replay 3 dead letters, 2 already under way"), "{rest}");
     let again = succeeded(&request(&["discard", "--all"]));

@@ -2,6 +2,11 @@
 
 use crate::{enqueue::EnqueueError, envelope::NewEvent};
 
+/// The longest source in bytes: it is part of indexes, and one of PostgreSQL takes 2,704 bytes in all.
+pub(crate) const SOURCE_BYTES_MAX: usize = 512;
+/// The longest partition key that any configuration can ask for, in bytes; beside a source it fits into an index.
+pub(crate) const KEY_BYTES_MAX: usize = 1_536;
+
 /// What the configured broker takes. The defaults suit every broker of ours.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -10,7 +15,7 @@ pub struct Limits {
     pub payload_bytes_max: usize,
     /// The largest sum of all header names and values in bytes; default 8 KiB.
     pub header_bytes_max: usize,
-    /// The longest partition key in bytes; default 512.
+    /// The longest partition key in bytes; default 512, and 1,536 at most, whatever stands here.
     pub key_bytes_max: usize,
 }
 
@@ -41,12 +46,9 @@ impl Limits {
             Some("") => {
                 return refused("the partition key is empty".into(), "give every event of this type a key");
             }
-            Some(key) if key.len() > self.key_bytes_max => {
-                let problem = format!(
-                    "the partition key is {} bytes, over the {}-byte limit",
-                    key.len(),
-                    self.key_bytes_max
-                );
+            Some(key) if key.len() > self.key_bytes_max.min(KEY_BYTES_MAX) => {
+                let (bytes, max) = (key.len(), self.key_bytes_max.min(KEY_BYTES_MAX));
+                let problem = format!("the partition key is {bytes} bytes, over the {max}-byte limit");
                 return refused(problem, "use a shorter key, such as an id");
             }
             Some(key) if key.contains(char::is_control) => {
@@ -54,11 +56,23 @@ impl Limits {
             }
             _ => {}
         }
-        if event.source.is_empty() || event.source.contains(|c: char| c.is_control() || c.is_whitespace()) {
-            let problem = format!("the source {:?} is not a URI reference", event.source);
-            return refused(problem, "use a text such as `/orders`");
-        }
+        Self::check_source(event)?;
         self.check_headers(event)
+    }
+
+    fn check_source(event: &NewEvent) -> Result<(), EnqueueError> {
+        let refused = |problem: String| {
+            let fix = "use a short text such as `/orders`";
+            Err(EnqueueError::Refused { event: event.event_type.clone(), problem, fix })
+        };
+        let bytes = event.source.len();
+        if bytes > SOURCE_BYTES_MAX {
+            return refused(format!("the source is {bytes} bytes, over the {SOURCE_BYTES_MAX}-byte limit"));
+        }
+        if bytes == 0 || event.source.contains(|c: char| c.is_control() || c.is_whitespace()) {
+            return refused(format!("the source {:?} is not a URI reference", event.source));
+        }
+        Ok(())
     }
 
     fn check_headers(&self, event: &NewEvent) -> Result<(), EnqueueError> {

@@ -6,6 +6,7 @@ use crate::{
     broker::Malformed,
     envelope::{Envelope, EventId, Headers, NewEvent, Seq, Twin},
     payload,
+    preflight::{KEY_BYTES_MAX, SOURCE_BYTES_MAX},
 };
 use base64::{Engine, prelude::BASE64_STANDARD};
 use outbox_schema::OnPoison;
@@ -67,6 +68,9 @@ pub(crate) fn read(place: Place<'_>, attributes: Headers, payload: &[u8]) -> Res
 }
 
 fn read_event(topic: &str, mut attributes: Headers, payload: &[u8]) -> Result<Envelope, String> {
+    if let Some((name, _)) = attributes.iter().find(|(_, value)| value.contains('\0')) {
+        return Err(format!("the attribute `{name}` has a NUL character"));
+    }
     let payload = text_of(payload).ok_or("the payload is not text without NUL characters")?;
     let opened =
         payload::open(payload).map_err(|error| format!("the payload is not a JSON object: {error}"))?;
@@ -78,6 +82,10 @@ fn read_event(topic: &str, mut attributes: Headers, payload: &[u8]) -> Result<En
     let _ = required("specversion")?;
     let id = parse("id", &required("id")?)?;
     let source = required("source")?;
+    if !(1..=SOURCE_BYTES_MAX).contains(&source.len()) {
+        let bytes = source.len();
+        return Err(format!("the attribute `source` is {bytes} bytes, not 1 to {SOURCE_BYTES_MAX}"));
+    }
     let named_type = required("type")?;
     let seq = Seq(parse("sequence", &required("sequence")?)?);
     let time = required("time")?;
@@ -89,6 +97,10 @@ fn read_event(topic: &str, mut attributes: Headers, payload: &[u8]) -> Result<En
         OffsetDateTime::parse(&time, &Rfc3339).map_err(|error| format!("the attribute `time`: {error}"))?;
 
     let key = attributes.remove("partitionkey");
+    if let Some(key) = key.as_deref().filter(|key| !is_key(key)) {
+        let bytes = key.len();
+        return Err(format!("the attribute `partitionkey` is {bytes} bytes, not 1 to {KEY_BYTES_MAX}"));
+    }
     let by_ordering = if key.is_some() { OnPoison::Park } else { OnPoison::Skip };
     let on_poison = match attributes.remove(ON_POISON) {
         Some(word) => OnPoison::parse(&word).ok_or(format!("the attribute `{ON_POISON}` is `{word}`"))?,
@@ -132,10 +144,18 @@ fn text_of(payload: &[u8]) -> Option<&str> {
     std::str::from_utf8(payload).ok().filter(|text| !text.contains('\0'))
 }
 
+/// Whether a database can keep an event in the lane of this key.
+fn is_key(key: &str) -> bool {
+    (1..=KEY_BYTES_MAX).contains(&key.len()) && !key.contains('\0')
+}
+
 /// An envelope that keeps the bytes of a message that is no event.
 fn stand_in(place: Place<'_>, attributes: Headers, payload: &[u8]) -> Envelope {
-    let key = attributes.get("partitionkey").cloned();
+    let key = attributes.get("partitionkey").filter(|key| is_key(key)).cloned();
     let mut headers = attributes;
+    for value in headers.values_mut() {
+        *value = value.replace('\0', "\u{fffd}");
+    }
     let payload = text_of(payload).map(str::to_owned).unwrap_or_else(|| {
         headers.insert(ENCODING.to_owned(), "base64".to_owned());
         BASE64_STANDARD.encode(payload)
@@ -225,6 +245,29 @@ mod tests {
             assert_eq!(malformed.envelope.payload, envelope.payload);
             assert_eq!(malformed.envelope.headers, headers);
             assert_eq!(malformed.envelope.key, envelope.key);
+        }
+    }
+
+    #[test]
+    fn what_no_database_can_keep_is_malformed_and_leaves_no_trace_that_it_cannot_keep() {
+        let long = "x".repeat(KEY_BYTES_MAX + 1);
+        let spoilt = [
+            ("source", long.as_str()),
+            ("source", ""),
+            ("partitionkey", long.as_str()),
+            ("partitionkey", ""),
+            ("partitionkey", "a\0b"),
+            ("tenant", "a\0b"),
+        ];
+        for (name, value) in spoilt {
+            let mut headers = headers_of(&envelope());
+            headers.insert(name.to_owned(), value.to_owned());
+            let malformed = read(place(), headers, envelope().payload.as_bytes()).unwrap_err();
+            assert!(malformed.problem.contains(&format!("the attribute `{name}`")), "{}", malformed.problem);
+            assert!(malformed.envelope.headers.values().all(|value| !value.contains('\0')));
+            let kept = (name != "partitionkey").then(|| "7".to_owned());
+            assert_eq!(malformed.envelope.key, kept);
+            assert!(malformed.envelope.source.len() <= SOURCE_BYTES_MAX);
         }
     }
 

@@ -1,5 +1,6 @@
 //! The whole chain on a real broker: enqueue, relay, NATS, consumer; nothing lost, nothing doubled, in order.
 
+mod foreign;
 mod once;
 mod restart;
 mod sharing;

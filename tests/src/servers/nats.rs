@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 use tempfile::TempDir;
-use tokio::io::{AsyncBufReadExt, BufReader};
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpStream;
 use tokio::sync::OnceCell;
 
@@ -80,6 +80,24 @@ impl Nats {
     #[must_use]
     pub fn fresh_topic(&self) -> String {
         format!("topic-{}", self.topics.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// Publishes a message as anybody may, whose headers are those bytes: `name: value` lines that end in CR and LF.
+    ///
+    /// Returns when the server has taken it.
+    pub async fn publish_raw(&self, subject: &str, headers: &[u8], payload: &[u8]) {
+        let mut stream = BufReader::new(TcpStream::connect(("127.0.0.1", self.port)).await.unwrap());
+        let block = [b"NATS/1.0\r\n", headers, b"\r\n"].concat();
+        let publish = format!("HPUB {subject} {} {}\r\n", block.len(), block.len() + payload.len());
+        let connect = br#"CONNECT {"verbose":false,"headers":true}"#;
+        let all = [connect, &b"\r\n"[..], publish.as_bytes(), &block, payload, b"\r\nPING\r\n"].concat();
+        stream.write_all(&all).await.unwrap();
+        let mut line = String::new();
+        while line != "PONG\r\n" {
+            line.clear();
+            let read = stream.read_line(&mut line).await.unwrap();
+            assert!(read > 0 && !line.starts_with("-ERR"), "the server refused the message: {line}");
+        }
     }
 
     /// Ends the server by SIGKILL.

@@ -4,6 +4,9 @@
 //! such numbers as holes until it is proven that nothing comes any more; see [`PostgresLog`].
 //!
 //! Every write of a leader is fenced: it locks the epoch row of its lease first, and a take-over changes that row.
+//!
+//! A process that relays or consumes needs sessions of its own (settings, LISTEN): it connects to the server itself, or to a
+//! pooler in session mode. A process that only enqueues may use a pooler in transaction mode.
 
 mod config;
 mod cursor;

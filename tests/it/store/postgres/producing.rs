@@ -110,6 +110,35 @@ async fn an_event_raises_synchronous_commit_from_off_and_from_nothing_else() {
     }
 }
 
+/// A handler's effect is acked, and a held event is passed: neither may be taken back by a crash.
+#[tokio::test]
+async fn a_leaders_write_raises_synchronous_commit_from_off() {
+    let Some(world) = World::start().await else { return };
+    world.publish("k").await;
+    let envelope =
+        outbox::cursor::LogCursor::read(&mut world.open().await, 1).await.unwrap().events.remove(0).envelope;
+    let show = "SELECT current_setting('synchronous_commit')";
+    for (before, after) in [("off", "on"), ("remote_write", "remote_write")] {
+        let set = format!("SET LOCAL synchronous_commit = {before}");
+        for proves in [true, false] {
+            let mut tx = world.store.begin_handler(LONG).await.unwrap();
+            let claim = Claim { envelope: &envelope, from_held: false, window: LONG };
+            let Claimed::Fresh(token) = world.store.claim(&mut tx, &world.fence, &claim).await.unwrap()
+            else {
+                panic!("the event is new");
+            };
+            sqlx::raw_sql(sqlx::AssertSqlSafe(set.clone())).execute(&mut *tx).await.unwrap();
+            if proves {
+                world.store.prove_handler(&mut tx, &world.fence, &token).await.unwrap();
+            } else {
+                world.store.apply_in(&mut tx, &world.fence, &[]).await.unwrap();
+            }
+            assert_eq!(sqlx::query_scalar::<_, String>(show).fetch_one(&mut *tx).await.unwrap(), after);
+            world.store.rollback(tx).await;
+        }
+    }
+}
+
 #[tokio::test]
 async fn another_driver_can_write_the_statement() {
     let Some(world) = World::start().await else { return };

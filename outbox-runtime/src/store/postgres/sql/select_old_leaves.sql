@@ -6,7 +6,7 @@ WITH stage AS (
     SELECT ring.slot::pg_catalog.int2 AS slot, newest.seq, newest.occurred_at,
            NOT EXISTS (
                SELECT FROM stage
-                WHERE stage.settled_seq < newest.seq OR stage.holes[1] <= newest.seq
+                WHERE stage.settled_seq < newest.seq OR newest.seq >= ANY (stage.holes)
                    OR EXISTS (
                       SELECT FROM {outbox_hole} AS hole WHERE hole.stage = stage.stage AND hole.first_seq <= newest.seq)
            ) AS is_settled

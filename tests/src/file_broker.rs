@@ -1,9 +1,7 @@
 //! A broker that is a file: what it confirmed outlives every process that is killed.
 
 use futures_util::future::BoxFuture;
-use outbox::broker::{
-    Broker, BrokerError, Capabilities, Outgoing, Published, Subscription, SubscriptionConfig,
-};
+use outbox::broker::{Broker, BrokerError, Capabilities, Outgoing, Published};
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -100,21 +98,5 @@ impl Broker for FileBroker {
             }
             Ok(batch.iter().map(|_| Published::Confirmed { duplicate: false }).collect())
         })
-    }
-
-    fn subscribe<'a>(
-        &'a self,
-        _subscription: &'a SubscriptionConfig,
-    ) -> BoxFuture<'a, Result<Box<dyn Subscription>, BrokerError>> {
-        let source = "it only publishes".into();
-        Box::pin(std::future::ready(Err(BrokerError::Unavailable {
-            broker: NAME,
-            action: "subscribe",
-            source,
-        })))
-    }
-
-    fn partitions<'a>(&'a self, _topic: &'a str) -> BoxFuture<'a, Result<Vec<String>, BrokerError>> {
-        Box::pin(std::future::ready(Ok(Vec::new())))
     }
 }

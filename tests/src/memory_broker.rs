@@ -1,9 +1,7 @@
 //! A broker in memory that does what a test tells it to: confirm, refuse, be unsure, be down.
 
 use futures_util::future::BoxFuture;
-use outbox::broker::{
-    Broker, BrokerError, Capabilities, Outgoing, Published, Subscription, SubscriptionConfig,
-};
+use outbox::broker::{Broker, BrokerError, Capabilities, Outgoing, Published};
 use outbox::envelope::Envelope;
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard};
@@ -114,16 +112,5 @@ impl Broker for MemoryBroker {
             }
             Ok(batch.iter().map(|outgoing| Self::answer(&mut state, outgoing)).collect())
         })
-    }
-
-    fn subscribe<'a>(
-        &'a self,
-        _subscription: &'a SubscriptionConfig,
-    ) -> BoxFuture<'a, Result<Box<dyn Subscription>, BrokerError>> {
-        Box::pin(std::future::ready(Err(unavailable("subscribe: it only publishes"))))
-    }
-
-    fn partitions<'a>(&'a self, _topic: &'a str) -> BoxFuture<'a, Result<Vec<String>, BrokerError>> {
-        Box::pin(std::future::ready(Ok(Vec::new())))
     }
 }

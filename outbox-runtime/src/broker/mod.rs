@@ -67,18 +67,39 @@ pub trait Broker: Send + Sync + 'static {
     fn publish<'a>(&'a self, batch: &'a [Outgoing<'a>])
     -> BoxFuture<'a, Result<Vec<Published>, BrokerError>>;
 
-    /// Opens a consumer's subscription to one partition of one topic, declaring what it needs.
+    /// Opens a consumer's subscription to one partition of one topic, declaring what it needs. By default refused: a
+    /// broker may be able to publish only.
     ///
     /// # Errors
     /// [`BrokerError`]; nothing is subscribed.
     fn subscribe<'a>(
         &'a self,
         subscription: &'a SubscriptionConfig,
-    ) -> BoxFuture<'a, Result<Box<dyn Subscription>, BrokerError>>;
+    ) -> BoxFuture<'a, Result<Box<dyn Subscription>, BrokerError>> {
+        let _ = subscription;
+        Box::pin(std::future::ready(Err(self.only_publishes())))
+    }
 
     /// The partitions of a topic, each worked by one process at a time: `0` … `n-1` and `any` for unordered events.
-    /// Declares the topic if it is missing.
-    fn partitions<'a>(&'a self, topic: &'a str) -> BoxFuture<'a, Result<Vec<String>, BrokerError>>;
+    /// Declares the topic if it is missing. By default refused, as [`Broker::subscribe`].
+    ///
+    /// # Errors
+    /// [`BrokerError`]; nothing is known of the topic.
+    fn partitions<'a>(&'a self, topic: &'a str) -> BoxFuture<'a, Result<Vec<String>, BrokerError>> {
+        let _ = topic;
+        Box::pin(std::future::ready(Err(self.only_publishes())))
+    }
+
+    /// The refusal of a broker that has no consuming half.
+    #[doc(hidden)]
+    fn only_publishes(&self) -> BrokerError {
+        BrokerError::Refused {
+            broker: self.capabilities().name,
+            action: "subscribe",
+            problem: "it only publishes; consume from another broker".to_owned(),
+            source: None,
+        }
+    }
 }
 
 /// One event to publish.

@@ -4,9 +4,7 @@ use super::{Row, Wanted, enqueue::outbox_on};
 use crate::servers::Postgres;
 use crate::world::{Noted, noted};
 use futures_util::future::BoxFuture;
-use outbox::broker::{
-    Broker, BrokerError, Capabilities, Outgoing, Published, Subscription, SubscriptionConfig,
-};
+use outbox::broker::{Broker, BrokerError, Capabilities, Outgoing, Published};
 use outbox::postgres::PostgresStore;
 use outbox::{Outbox, RelayConfig, draft};
 use sqlx::{PgPool, Row as _};
@@ -38,22 +36,6 @@ impl Broker for NullBroker {
         self.0.send_modify(|count| *count += batch.len() as i64);
         let confirmed = batch.iter().map(|_| Published::Confirmed { duplicate: false }).collect();
         Box::pin(std::future::ready(Ok(confirmed)))
-    }
-
-    fn subscribe<'a>(
-        &'a self,
-        _subscription: &'a SubscriptionConfig,
-    ) -> BoxFuture<'a, Result<Box<dyn Subscription>, BrokerError>> {
-        let source = "it only publishes".into();
-        Box::pin(std::future::ready(Err(BrokerError::Unavailable {
-            broker: "null",
-            action: "subscribe",
-            source,
-        })))
-    }
-
-    fn partitions<'a>(&'a self, _topic: &'a str) -> BoxFuture<'a, Result<Vec<String>, BrokerError>> {
-        Box::pin(std::future::ready(Ok(Vec::new())))
     }
 }
 

@@ -167,6 +167,27 @@ fn a_row_that_is_missing_or_doubled_fails_the_check() {
     assert!(errors.contains("24 webhooks are stored, the file has 12"), "{errors}");
 }
 
+#[test]
+fn an_address_where_nobody_listens_is_one_clear_error() {
+    let mut command = programs::github_events();
+    command.arg(our_own()).args([
+        "--broker",
+        "nats",
+        "--nats-url",
+        "nats://127.0.0.1:1",
+        "--patience-secs",
+        "1",
+    ]);
+    let folder = tempfile::tempdir().unwrap();
+
+    let output = command.current_dir(folder.path()).output().unwrap();
+
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{errors}");
+    assert!(errors.starts_with("error: the broker is not ready\n"), "{errors}");
+    assert!(errors.contains("refused"), "{errors}");
+}
+
 #[tokio::test]
 async fn twenty_kills_at_random_moments_lose_and_double_nothing_on_sqlite() {
     Place::sqlite().survives_kills().await;

@@ -1,9 +1,11 @@
 //! What a runner refuses to start with: each is one clear error, and nothing is left running.
 
+use outbox::postgres::{PostgresConfig, PostgresStore};
 use outbox::sqlite::SqliteStore;
 use outbox::{Catalog, Outbox, RunError, StoreError};
 use outbox_tests::world::World;
 use std::error::Error;
+use std::time::{Duration, Instant};
 
 async fn refusal(
     build: impl FnOnce(outbox::RunnerBuilder<SqliteStore>) -> outbox::RunnerBuilder<SqliteStore>,
@@ -65,6 +67,20 @@ async fn a_name_that_no_consumer_has_is_refused() {
 async fn a_runner_with_nothing_to_run_says_so() {
     let text = refusal(|runner| runner).await;
     assert!(text.contains("consume_locally"), "{text}");
+}
+
+#[tokio::test]
+async fn a_database_that_cannot_be_reached_is_waited_for_as_long_as_configured() {
+    let url = "postgres://postgres@127.0.0.1:1/shop?sslmode=disable";
+    let patience = Duration::from_secs(1);
+    let begun = Instant::now();
+
+    let config = PostgresConfig { patience, ..PostgresConfig::default() };
+    let error = PostgresStore::connect_with(url, config).await.expect_err("nobody listens there");
+
+    assert!(begun.elapsed() >= patience && begun.elapsed() < 10 * patience, "{:?}", begun.elapsed());
+    assert!(error.is_transient());
+    assert!(error.source().unwrap().to_string().contains("refused"), "{error:?}");
 }
 
 #[tokio::test]

@@ -10,9 +10,9 @@ use std::path::Path;
 
 /// The modules of `outbox-runtime` in layer order: each may name modules of its own line and of lines above it.
 const LAYERS: &[&[&str]] = &[
-    &["clock", "telemetry", "backoff", "envelope", "payload"],
+    &["clock", "telemetry", "backoff", "pause", "envelope", "payload"],
     &["store", "cursor", "lease", "held", "dead_letter"],
-    &["wake", "pause", "poison", "held_watch", "leadership"],
+    &["wake", "poison", "held_watch", "leadership"],
     &["enqueue", "preflight", "validate"],
     &["broker"],
     &["relay", "upkeep", "cdc"],

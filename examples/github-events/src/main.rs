@@ -21,7 +21,7 @@ use database::Database;
 use outbox::{
     DeadLetterFilter, Outbox, RelayConfig, Runner, Start,
     nats::{NatsBroker, NatsConfig},
-    postgres::PostgresStore,
+    postgres::{PostgresConfig, PostgresStore},
     sqlite::SqliteStore,
 };
 use std::{
@@ -65,6 +65,9 @@ struct Args {
     #[arg(long, value_name = "URL", env = "NATS_URL", hide_env_values = true)]
     #[arg(default_value = "nats://127.0.0.1:4222")]
     nats_url: String,
+    /// How long servers that cannot be reached are waited for
+    #[arg(long, value_name = "SECS", default_value_t = 30)]
+    patience_secs: u64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -80,17 +83,31 @@ enum BrokerName {
 }
 
 #[tokio::main]
-async fn main() -> Result<ExitCode> {
+async fn main() -> ExitCode {
     let args = Args::parse();
+    execute(&args).await.unwrap_or_else(|error| {
+        eprintln!("error: {error}");
+        let mut cause = error.source();
+        while let Some(error) = cause {
+            eprintln!("  because: {error}");
+            cause = error.source();
+        }
+        ExitCode::FAILURE
+    })
+}
+
+async fn execute(args: &Args) -> Result<ExitCode> {
     let url = args.database_url.clone();
     match args.store {
         StoreName::Sqlite => {
             let url = url.unwrap_or_else(|| "sqlite://github-events.db".to_owned());
-            run(SqliteStore::open(&url).await?, &args).await
+            run(SqliteStore::open(&url).await?, args).await
         }
         StoreName::Postgres => {
             let url = url.ok_or("set DATABASE_URL to the address of the PostgreSQL database")?;
-            run(PostgresStore::connect(&url).await?, &args).await
+            let patience = Duration::from_secs(args.patience_secs);
+            let config = PostgresConfig { patience, ..PostgresConfig::default() };
+            run(PostgresStore::connect_with(&url, config).await?, args).await
         }
     }
 }
@@ -126,12 +143,11 @@ async fn run<S: Database>(store: S, args: &Args) -> Result<ExitCode> {
 /// Starts the consumers, and with a broker also the relay that feeds it.
 async fn start<S: Database>(outbox: &Outbox<S>, args: &Args) -> Result<Runner> {
     let (only, elsewhere) = activity::consumers_of(S::NAME);
-    let runner = outbox
-        .runner()
-        .only(only)
-        .elsewhere(elsewhere)
-        .start_at(Start::Earliest)
-        .settings(|settings| settings.takeover = TAKEOVER);
+    let runner =
+        outbox.runner().only(only).elsewhere(elsewhere).start_at(Start::Earliest).settings(|settings| {
+            settings.takeover = TAKEOVER;
+            settings.patience = Duration::from_secs(args.patience_secs);
+        });
     let runner = match args.broker {
         BrokerName::Local => runner.consume_locally(),
         BrokerName::Nats => {

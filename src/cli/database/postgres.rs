@@ -6,6 +6,7 @@ use crate::{
     cli::failure::Failure,
     postgres::{PostgresConfig, PostgresStore},
 };
+use std::time::Duration;
 
 impl Database for PostgresStore {
     const SCHEMES: &'static [&'static str] = &["postgres", "postgresql"];
@@ -15,7 +16,10 @@ impl Database for PostgresStore {
     }
 
     async fn open(place: &Place) -> Result<Self, StoreError> {
-        let mut config = PostgresConfig { prefix: place.prefix.clone(), ..PostgresConfig::default() };
+        // The command waits by itself, for every database in the same way.
+        let patience = Duration::ZERO;
+        let prefix = place.prefix.clone();
+        let mut config = PostgresConfig { prefix, patience, ..PostgresConfig::default() };
         if let Some(schema) = &place.schema {
             config.schema.clone_from(schema);
         }

@@ -20,6 +20,9 @@ pub struct PostgresConfig {
     pub idle_in_transaction_max: Duration,
     /// The longest statement of a stage; default 30 seconds. A connection that answers nothing for this long is given up.
     pub statement_max: Duration,
+    /// How long [`PostgresStore::connect`](super::PostgresStore::connect) waits for a server that cannot be reached;
+    /// default 30 seconds.
+    pub patience: Duration,
 }
 
 impl Default for PostgresConfig {
@@ -31,6 +34,7 @@ impl Default for PostgresConfig {
             lock_wait_max: Duration::from_secs(2),
             idle_in_transaction_max: Duration::from_secs(5),
             statement_max: Duration::from_secs(30),
+            patience: Duration::from_secs(30),
         }
     }
 }

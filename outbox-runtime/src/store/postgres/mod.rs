@@ -35,7 +35,7 @@ pub use cursor::PostgresLog;
 pub use grant::Role;
 pub use repair::Repaired;
 
-use crate::store::StoreError;
+use crate::{pause::Pauses, store::StoreError};
 use error::during;
 use notify::Listener;
 use sqlx::{
@@ -44,6 +44,7 @@ use sqlx::{
 };
 use statements::Statements;
 use std::{str::FromStr, sync::Arc};
+use tokio::time::{Instant, sleep, timeout};
 
 /// The connections of a pool that the store makes itself.
 const CONNECTIONS_MAX: u32 = 16;
@@ -63,7 +64,8 @@ struct Inner {
 }
 
 impl PostgresStore {
-    /// Connects to the database of `url` (`postgres://user@host/database`) with at most 16 connections.
+    /// Connects to the database of `url` (`postgres://user@host/database`) with at most 16 connections. A server that
+    /// cannot be reached is waited for, 30 seconds at most.
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be reached.
@@ -83,16 +85,7 @@ impl PostgresStore {
     /// If dropped, call it again.
     pub async fn connect_with(url: &str, config: PostgresConfig) -> Result<Self, StoreError> {
         let options = PgConnectOptions::from_str(url).map_err(during("read the database url"))?;
-        // A pool waits for a server that refuses connections, and then says only that it waited. So the first connection
-        // is made beside it: its error says what is wrong, and the caller decides how long to wait.
-        let action = "connect to the database";
-        let first = async { PgConnection::connect_with(&options).await?.close().await };
-        match tokio::time::timeout(config.statement_max, first).await {
-            Ok(connected) => connected.map_err(during(action))?,
-            Err(elapsed) => {
-                return Err(StoreError::Database { action, transient: true, source: Box::new(elapsed) });
-            }
-        }
+        reach(&options, &config).await?;
         Self::with_pool(
             PgPoolOptions::new().max_connections(CONNECTIONS_MAX).connect_lazy_with(options),
             config,
@@ -133,5 +126,30 @@ impl PostgresStore {
 
     fn listener(&self) -> &Listener {
         &self.inner.listener
+    }
+}
+
+/// Makes a first connection, as often as patience allows, and closes it.
+///
+/// A pool waits for a server that refuses connections too, but then says only that it waited; this error says why.
+async fn reach(options: &PgConnectOptions, config: &PostgresConfig) -> Result<(), StoreError> {
+    const ACTION: &str = "connect to the database";
+    let deadline = Instant::now() + config.patience;
+    let mut pauses = Pauses::default();
+    loop {
+        let once = async { PgConnection::connect_with(options).await?.close().await };
+        let reached = match timeout(config.statement_max, once).await {
+            Ok(reached) => reached.map_err(during(ACTION)),
+            Err(elapsed) => {
+                Err(StoreError::Database { action: ACTION, transient: true, source: Box::new(elapsed) })
+            }
+        };
+        match reached {
+            Err(error) if error.is_transient() && Instant::now() < deadline => {
+                let left = deadline.saturating_duration_since(Instant::now());
+                sleep(pauses.next().min(left)).await;
+            }
+            reached => return reached,
+        }
     }
 }

@@ -1,17 +1,16 @@
 //! Runs relays and consumers in this process: the one place that spawns tasks.
 
 use crate::{
-    broker::{Broker, BrokerError},
+    broker::Broker,
     consumer::{self, ConsumerWorker, HandlerEntry, Source, States},
     cursor::{Filter, Start},
     enqueue::Outbox,
     held::{Share, Stage},
     leadership::{Grant, Keeper, LeaseConfig},
     lease::{Fence, Owner},
-    pause::Pauses,
     relay::{self, RelayConfig, RelayWorker},
     start::{self, RunError},
-    store::{Retention, Store, StoreError},
+    store::{Retention, Store},
     upkeep,
     wake::WakeReceiver,
 };
@@ -187,11 +186,9 @@ impl<S: Store> RunnerBuilder<S> {
         self.refuse_relays_of_one_name()?;
         let deadline = Instant::now() + self.settings.patience;
         let store = self.outbox.store();
-        patiently(deadline, || store.check(), StoreError::is_transient).await.map_err(RunError::Store)?;
+        start::wait_for_store(deadline, || store.check()).await?;
         for broker in self.brokers() {
-            patiently(deadline, || broker.connect(), BrokerError::is_transient)
-                .await
-                .map_err(RunError::Broker)?;
+            start::wait_for_broker(deadline, &**broker, || broker.connect()).await?;
         }
         let mut stages = Stages::new(self.settings.drain);
         let owner = Owner::new();
@@ -234,7 +231,7 @@ impl<S: Store> RunnerBuilder<S> {
             let fence = Fence { epoch, ..fence.clone() };
             store.open_log(&fence, Filter::default(), start).await.map(drop)
         };
-        patiently(deadline, register, StoreError::is_transient).await.map_err(RunError::Store)
+        start::wait_for_store(deadline, register).await
     }
 
     fn brokers(&self) -> impl Iterator<Item = &Arc<dyn Broker>> {
@@ -334,9 +331,7 @@ impl<S: Store> RunnerBuilder<S> {
         };
         let mut sources = Vec::new();
         for topic in handler.topics() {
-            let partitions = patiently(deadline, || broker.partitions(topic), BrokerError::is_transient)
-                .await
-                .map_err(RunError::Broker)?;
+            let partitions = start::wait_for_broker(deadline, &**broker, || broker.partitions(topic)).await?;
             for partition in partitions {
                 let share = Share(format!("{topic}.{partition}"));
                 let broker = Arc::clone(broker);
@@ -360,27 +355,6 @@ impl<S: Store> RunnerBuilder<S> {
     fn lease(&self, wait_max: Duration) -> LeaseConfig {
         let stall_max = wait_max * 2 + self.settings.poll + Duration::from_secs(60);
         LeaseConfig { takeover: self.settings.takeover, stall_max }
-    }
-}
-
-/// Calls until it succeeds, the error is for good, or the deadline is over; then gives the last error.
-async fn patiently<T, E, F>(
-    deadline: Instant,
-    mut call: impl FnMut() -> F,
-    is_transient: impl Fn(&E) -> bool,
-) -> Result<T, E>
-where
-    F: Future<Output = Result<T, E>>,
-{
-    let mut pauses = Pauses::default();
-    loop {
-        match call().await {
-            Err(error) if is_transient(&error) && Instant::now() < deadline => {
-                let pause = pauses.next().min(deadline.saturating_duration_since(Instant::now()));
-                tokio::time::sleep(pause).await;
-            }
-            result => return result,
-        }
     }
 }
 

@@ -1,12 +1,17 @@
 //! What a runner refuses to start with, each with the place to change.
 
 use crate::{
-    broker::BrokerError,
+    broker::{Broker, BrokerError},
     consumer::{HandlerEntry, States},
+    pause::Pauses,
     store::{Store, StoreError},
 };
 use outbox_schema::{Catalog, CatalogError, ConsumerEntry, Contract};
-use std::{any::TypeId, collections::BTreeSet};
+use std::{any::TypeId, collections::BTreeSet, time::Duration};
+use tokio::time::{Instant, error::Elapsed, sleep_until, timeout_at};
+
+/// What every call gets, however short the patience is.
+const ANSWER_MIN: Duration = Duration::from_secs(1);
 
 /// Why a runner did not start, or had to stop. Nothing is left running.
 #[derive(Debug, thiserror::Error)]
@@ -44,6 +49,59 @@ pub enum RunError {
         "there is nothing to run: add a relay, or run the consumers with `consume_locally` or `consume_from`"
     )]
     Nothing,
+}
+
+/// Calls the database until it succeeds, the error is for good, or the deadline is over.
+pub(crate) async fn wait_for_store<T, F>(deadline: Instant, call: impl FnMut() -> F) -> Result<T, RunError>
+where
+    F: Future<Output = Result<T, StoreError>>,
+{
+    let silent = |elapsed: Elapsed| StoreError::Database {
+        action: "answer in time",
+        transient: true,
+        source: Box::new(elapsed),
+    };
+    patiently(deadline, call, StoreError::is_transient, silent).await.map_err(RunError::Store)
+}
+
+/// Calls a broker until it succeeds, the error is for good, or the deadline is over.
+pub(crate) async fn wait_for_broker<T, F>(
+    deadline: Instant,
+    broker: &dyn Broker,
+    call: impl FnMut() -> F,
+) -> Result<T, RunError>
+where
+    F: Future<Output = Result<T, BrokerError>>,
+{
+    let silent = |elapsed: Elapsed| BrokerError::Unavailable {
+        broker: broker.capabilities().name,
+        action: "answer in time",
+        source: Box::new(elapsed),
+    };
+    patiently(deadline, call, BrokerError::is_transient, silent).await.map_err(RunError::Broker)
+}
+
+/// Gives the last error that had a reason. A call that answers nothing does not outlast the deadline either.
+async fn patiently<T, E, F>(
+    deadline: Instant,
+    mut call: impl FnMut() -> F,
+    is_transient: impl Fn(&E) -> bool,
+    silent: impl Fn(Elapsed) -> E,
+) -> Result<T, E>
+where
+    F: Future<Output = Result<T, E>>,
+{
+    let mut pauses = Pauses::default();
+    let mut last = None;
+    loop {
+        let answer_by = deadline.max(Instant::now() + ANSWER_MIN);
+        match timeout_at(answer_by, call()).await {
+            Ok(Err(error)) if is_transient(&error) && Instant::now() < deadline => last = Some(error),
+            Ok(result) => return result,
+            Err(elapsed) => return Err(last.unwrap_or_else(|| silent(elapsed))),
+        }
+        sleep_until(deadline.min(Instant::now() + pauses.next())).await;
+    }
 }
 
 /// The handlers that are to run here: all of the catalog but those run elsewhere.

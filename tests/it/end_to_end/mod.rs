@@ -2,6 +2,7 @@
 
 mod foreign;
 mod once;
+mod outage;
 mod restart;
 mod sharing;
 

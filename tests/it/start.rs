@@ -122,3 +122,16 @@ async fn a_deferred_transaction_that_was_overtaken_is_a_transient_error_that_nam
     assert!(error.is_transient());
     assert!(error.source().unwrap().to_string().contains("outbox.begin()"), "{error:?}");
 }
+
+#[tokio::test]
+async fn sqlite_tables_that_are_up_to_date_are_opened_beside_a_writer() {
+    let dir = tempfile::tempdir().unwrap();
+    let url = format!("sqlite://{}/store.db", dir.path().display());
+    let outbox = Outbox::builder(SqliteStore::open(&url).await.unwrap()).build();
+    let writer = outbox.begin().await.unwrap();
+
+    let opened = tokio::time::timeout(std::time::Duration::from_secs(10), SqliteStore::open(&url)).await;
+
+    opened.expect("it waits for nobody").unwrap();
+    writer.rollback().await;
+}

@@ -1,8 +1,13 @@
 //! Creates and updates the tables. SQLite has no owner's role apart, so a store migrates itself when it opens.
 
-use super::{SqliteStore, row::database, statements::quote, transaction};
+use super::{
+    SqliteStore,
+    row::{database, get},
+    statements::quote,
+    transaction,
+};
 use crate::store::{StoreError, sql::fill};
-use sqlx::Row;
+use sqlx::sqlite::SqliteRow;
 
 /// The numbered migrations, never edited once released.
 const MIGRATIONS: [&str; 1] = [include_str!("migrations/0001_tables.sql")];
@@ -13,29 +18,29 @@ const BUILD: i64 = MIGRATIONS.len() as i64;
 /// The lowest program version that the newest tables still serve.
 const BUILD_MINIMUM: i64 = 1;
 
-/// Runs the migrations that are missing, in one transaction.
+/// Runs the migrations that are missing, in one transaction. Tables that are up to date are only read, so that nobody
+/// waits for a long writer to look at them.
 pub(super) async fn migrate(store: &SqliteStore) -> Result<(), StoreError> {
-    let statements = &store.statements;
-    let mut tx = transaction::begin(store).await?;
-    let failed = || database("migrate the tables");
-    sqlx::query(statements.create_meta.clone()).execute(&mut *tx).await.map_err(failed())?;
-    let meta = sqlx::query(statements.select_meta.clone()).fetch_optional(&mut *tx).await.map_err(failed())?;
-    let (version, build_minimum): (i64, i64) = match meta {
-        Some(row) => (row.try_get(0).map_err(failed())?, row.try_get(1).map_err(failed())?),
-        None => (0, 0),
-    };
-    if build_minimum > BUILD {
-        return Err(StoreError::Schema {
-            problem: format!(
-                "the tables need a program of version {build_minimum} or higher, and this one has {BUILD}"
-            ),
-            fix: "start the newer build of the program".to_owned(),
-        });
-    }
-    if version >= BUILD {
+    // Without the table there is no version; the transaction below finds out what is really the matter.
+    let seen = sqlx::query(store.statements.select_meta.clone()).fetch_optional(&store.pool).await;
+    if let Ok(Some(row)) = seen
+        && is_up_to_date(&Meta::read(&row)?)?
+    {
         return Ok(());
     }
-    let done = usize::try_from(version).unwrap_or(0);
+    run_missing(store).await
+}
+
+async fn run_missing(store: &SqliteStore) -> Result<(), StoreError> {
+    let statements = &store.statements;
+    let mut tx = transaction::begin(store).await?;
+    sqlx::query(statements.create_meta.clone()).execute(&mut *tx).await.map_err(failed())?;
+    let row = sqlx::query(statements.select_meta.clone()).fetch_optional(&mut *tx).await.map_err(failed())?;
+    let meta = row.map_or(Ok(Meta::default()), |row| Meta::read(&row))?;
+    if is_up_to_date(&meta)? {
+        return Ok(());
+    }
+    let done = usize::try_from(meta.version).unwrap_or(0);
     for migration in &MIGRATIONS[done..] {
         let script = fill(migration, |name| quote(&statements.prefix, name));
         sqlx::raw_sql(script).execute(&mut *tx).await.map_err(failed())?;
@@ -47,4 +52,35 @@ pub(super) async fn migrate(store: &SqliteStore) -> Result<(), StoreError> {
         .await
         .map_err(failed())?;
     tx.commit().await.map_err(failed())
+}
+
+/// What the tables say of themselves.
+#[derive(Debug, Default)]
+struct Meta {
+    version: i64,
+    build_minimum: i64,
+}
+
+impl Meta {
+    fn read(row: &SqliteRow) -> Result<Self, StoreError> {
+        Ok(Self { version: get(row, "version")?, build_minimum: get(row, "build_minimum")? })
+    }
+}
+
+/// Whether nothing is missing; an error when the tables need a newer program.
+fn is_up_to_date(meta: &Meta) -> Result<bool, StoreError> {
+    if meta.build_minimum <= BUILD {
+        return Ok(meta.version >= BUILD);
+    }
+    let minimum = meta.build_minimum;
+    Err(StoreError::Schema {
+        problem: format!(
+            "the tables need a program of version {minimum} or higher, and this one has {BUILD}"
+        ),
+        fix: "start the newer build of the program".to_owned(),
+    })
+}
+
+fn failed() -> impl FnOnce(sqlx::Error) -> StoreError {
+    database("migrate the tables")
 }

@@ -21,6 +21,12 @@ use std::{pin::pin, sync::Arc, time::Duration};
 /// The longest wait for a delivery before the loop looks around again.
 const WAIT_MAX: Duration = Duration::from_secs(5);
 
+/// How long a step may take beside its handler and a wait for another copy of the event: for a connection, the claim and
+/// the commit.
+const STEP_GRACE: Duration = Duration::from_secs(60);
+/// How often a step is tried that is interrupted by what passes by itself.
+const STEP_TRIES: u32 = 3;
+
 /// Where deliveries come from.
 #[derive(Clone)]
 pub(crate) enum Source {
@@ -75,6 +81,20 @@ pub(crate) async fn run<S: Store>(worker: &ConsumerWorker<S>, grant: &Grant) -> 
 }
 
 impl<S: Store> ConsumerWorker<S> {
+    /// Handles one piece of work beside others. What passes by itself is tried again here at first, since an error ends the
+    /// whole session: a conflict or a wait for a connection must not end the steps of other lanes.
+    async fn handle(&self, work: &Work) -> Result<Handled, StepError> {
+        let limit = self.consumer.handler.timeout * 2 + STEP_GRACE;
+        let mut pauses = Pauses::default();
+        for _ in 1..STEP_TRIES {
+            match within(limit, self.consumer.handle(work, None)).await {
+                Err(error) if error.is_transient() => tokio::time::sleep(pauses.next()).await,
+                ended => return ended,
+            }
+        }
+        within(limit, self.consumer.handle(work, None)).await
+    }
+
     /// Works with one subscription until the grant ends or something fails.
     async fn session(&self, grant: &Grant, pauses: &mut Pauses) -> Result<(), StepError> {
         let mut subscription = self.subscribe().await?;
@@ -200,7 +220,7 @@ impl<S: Store> Session<'_, S> {
             while !stopping && steps.running.len() < concurrency {
                 let Some((lane, work)) = self.lanes.pop() else { break };
                 steps.running.push(async move {
-                    let result = worker.consumer.handle(&work, None).await;
+                    let result = worker.handle(&work).await;
                     Ended { lane, result, token: token_of(&work) }
                 });
             }
@@ -288,6 +308,20 @@ impl<S: Store> Session<'_, S> {
         let taken = u32::try_from(self.lanes.len()).unwrap_or(u32::MAX);
         let room = max.saturating_sub(taken);
         if room * 2 >= max { room } else { 0 }
+    }
+}
+
+/// A connection that answers nothing must not keep a lane for ever.
+async fn within(
+    limit: Duration,
+    step: impl Future<Output = Result<Handled, StepError>>,
+) -> Result<Handled, StepError> {
+    match tokio::time::timeout(limit, step).await {
+        Ok(ended) => ended,
+        Err(elapsed) => {
+            let (action, source) = ("handle an event in time", Box::new(elapsed));
+            Err(StoreError::Database { action, transient: true, source }.into())
+        }
     }
 }
 

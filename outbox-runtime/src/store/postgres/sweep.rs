@@ -84,6 +84,9 @@ async fn clear(store: &PostgresStore, slot: i16, retention: &Retention) -> Resul
         .await
         .map_err(during(action))?;
     commit_own(tx).await?;
+    if !leaf.is_settled && missed.is_empty() {
+        tracing::error!("events past retention were removed though no stage has ever read them");
+    }
     for (stage, count) in missed {
         tracing::error!(
             stage,

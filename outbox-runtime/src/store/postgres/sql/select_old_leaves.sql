@@ -1,10 +1,11 @@
 -- The leaves of the ring whose newest row is older than $1 seconds, the oldest first, each with
--- whether every stage has settled it. A stage that lags is waited for $2 seconds more.
+-- whether every stage has settled it. A stage that lags, or the first one, is waited for
+-- $2 seconds more.
 WITH stage AS (
     SELECT DISTINCT ON (stage) stage, settled_seq, holes FROM {outbox_progress} ORDER BY stage, id DESC
 ), leaf AS (
     SELECT ring.slot::pg_catalog.int2 AS slot, newest.seq, newest.occurred_at,
-           NOT EXISTS (
+           EXISTS (SELECT FROM stage) AND NOT EXISTS (
                SELECT FROM stage
                 WHERE stage.settled_seq < newest.seq OR newest.seq >= ANY (stage.holes)
                    OR EXISTS (

@@ -109,6 +109,8 @@ pub(crate) struct Keeper<S> {
 
 struct Held {
     grant: Grant,
+    /// When the database last said that the lease is this owner's.
+    confirmed_at: BootTime,
     moves: u64,
     moved_at: BootTime,
 }
@@ -117,7 +119,7 @@ impl<S: Store> Keeper<S> {
     /// Runs until `stop` and until all work has ended.
     pub(crate) async fn keep(mut self) {
         let mut held: HashMap<Share, Held> = HashMap::new();
-        let mut failing = false;
+        let (mut failing, mut left) = (false, false);
         loop {
             match self.round(&mut held).await {
                 Ok(()) => failing = false,
@@ -131,10 +133,14 @@ impl<S: Store> Keeper<S> {
                 }
                 Err(_) => {}
             }
-            expire(&held);
+            expire(&held, self.config.ttl());
             let stopping = self.stop.is_cancelled();
             if stopping && held.is_empty() {
                 break;
+            }
+            if stopping && !left {
+                left = true;
+                self.leave().await;
             }
             if stopping {
                 // Here and not where the stop is awaited: it may also come during a round.
@@ -149,6 +155,13 @@ impl<S: Store> Keeper<S> {
                 () = tokio::time::sleep(self.config.tick()) => {}
             }
         }
+        if !left {
+            self.leave().await;
+        }
+    }
+
+    /// Says goodbye, before the work has ended: the others take up what is handed over at once.
+    async fn leave(&self) {
         if self.shares.len() > 1 {
             // A member that cannot say goodbye runs out by itself.
             let _ = self.store.leave(&self.stage, self.owner).await;
@@ -172,7 +185,8 @@ impl<S: Store> Keeper<S> {
                 continue;
             }
             if let Some(grant) = self.acquire(share).await? {
-                let taken = Held { grant: grant.clone(), moves: 0, moved_at: BootTime::now() };
+                let now = BootTime::now();
+                let taken = Held { grant: grant.clone(), confirmed_at: now, moves: 0, moved_at: now };
                 held.insert(share.clone(), taken);
                 if self.grants.send(grant).await.is_err() {
                     return Ok(());
@@ -225,8 +239,9 @@ impl<S: Store> Keeper<S> {
         }
         let valid_until = now + self.config.ttl();
         let renewed = self.store.renew(&leases, self.owner, self.config.ttl()).await?;
-        for held in held.values() {
+        for held in held.values_mut() {
             if renewed.contains(&held.grant.fence.lease()) {
+                held.confirmed_at = BootTime::now();
                 held.grant.shared.valid_until.store(valid_until.as_nanos(), Ordering::Release);
             } else {
                 held.grant.lost.cancel();
@@ -253,9 +268,13 @@ impl<S: Store> Keeper<S> {
 }
 
 /// Ends the work of leases that ran out unrenewed.
-fn expire(held: &HashMap<Share, Held>) {
+///
+/// A renewal that took longer than the lease, as behind a slow handler of a store with one writer, still says that nobody
+/// else had it: the work goes on, and what must not be done twice looks at [`Grant::is_valid`] first.
+fn expire(held: &HashMap<Share, Held>, ttl: Duration) {
+    let now = BootTime::now();
     for held in held.values() {
-        if !held.grant.is_valid() {
+        if held.confirmed_at + ttl <= now {
             held.grant.lost.cancel();
         }
     }

@@ -1,10 +1,23 @@
 //! One bad event, or one bad set-up, harms no other.
 
+use outbox::held::{Share, Stage};
+use outbox::lease::{LeaseName, Owner};
+use outbox::postgres::{PostgresConfig, PostgresStore};
 use outbox::sqlite::SqliteStore;
-use outbox::{DeadLetterFilter, RelayConfig, RunError, Start};
+use outbox::{
+    Catalog, DeadLetterFilter, EnqueueError, Event, Outbox, RelayConfig, RunError, Start, State, Store,
+    consumer, draft,
+};
 use outbox_tests::memory_broker::MemoryBroker;
 use outbox_tests::world::{World, eventually, noted, numbers_of};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use sqlx::PgTransaction;
+use sqlx::postgres::PgPoolOptions;
+use std::convert::Infallible;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_event_alone_that_is_never_confirmed_delays_no_other() {
@@ -47,4 +60,100 @@ async fn two_relays_of_one_name_are_refused_because_they_would_share_one_progres
     let refused = world.outbox.runner().relay(first, one).relay(second, other).start().await.unwrap_err();
 
     assert!(matches!(refused, RunError::RelayTwice { ref name } if name == "out"), "{refused}");
+}
+
+/// Keeps its handler busy for a while.
+#[derive(Debug, Event, Serialize, Deserialize, JsonSchema)]
+#[event(type = "isolation.slow", version = 1, topic = "isolation")]
+struct Slow {
+    #[event(key)]
+    key: String,
+    lasts: Duration,
+}
+
+/// How often a slow handler began.
+type Begun = Arc<AtomicU32>;
+
+#[consumer(name = "isolation.slow-postgres", timeout = "20s")]
+async fn slow_postgres(
+    event: Slow,
+    _tx: &mut PgTransaction<'_>,
+    begun: State<Begun>,
+) -> Result<(), Infallible> {
+    begun.fetch_add(1, Ordering::SeqCst);
+    tokio::time::sleep(event.lasts).await;
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_lease_outlasts_handlers_that_hold_every_connection() {
+    const NAME: &str = "isolation.slow-postgres";
+    const COUNT: u32 = 16;
+    let Some(world) = World::<PostgresStore>::start().await else { return };
+    let pool = PgPoolOptions::new().max_connections(3).connect(&world.url).await.unwrap();
+    let store = PostgresStore::with_pool(pool, PostgresConfig::default()).unwrap();
+    let outbox = Outbox::builder(store).source("/isolation").build();
+    let slow =
+        |n: u32| Slow { key: n.to_string(), lasts: Duration::from_millis(900 + 130 * u64::from(n % 5)) };
+    let mut tx = outbox.begin().await.unwrap();
+    outbox.enqueue_batch(&mut tx, (0..COUNT).map(slow).collect::<Vec<_>>().iter()).await.unwrap();
+    tx.commit().await.unwrap();
+    let catalog = Catalog::collect().unwrap();
+    let others = catalog.consumers().iter().map(|consumer| consumer.name).filter(|other| *other != NAME);
+    let begun = Begun::default();
+    let runner = outbox.runner().only([NAME]).elsewhere(others).start_at(Start::Earliest).consume_locally();
+    let runner = runner.state(Arc::clone(&begun)).settings(|settings| {
+        settings.takeover = Duration::from_millis(800);
+        settings.poll = Duration::from_millis(50);
+    });
+    let runner = runner.start().await.unwrap();
+
+    eventually("all is handled", async || {
+        let status = world.outbox.store().status().await.unwrap();
+        let stage = status.iter().find(|stage| stage.stage.as_str() == format!("consumer/{NAME}"));
+        stage.is_some_and(|stage| stage.lag == Some(0))
+    })
+    .await;
+
+    runner.stop().await.unwrap();
+    assert_eq!(begun.load(Ordering::SeqCst), COUNT, "a handler was ended though nobody else had its lease");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_lease_is_renewed_beside_a_loop_that_takes_the_write_lock_again_and_again() {
+    let world = World::<SqliteStore>::start().await.expect("SQLite is always here");
+    let outbox = world.outbox.clone();
+    let busy = tokio::spawn(async move {
+        loop {
+            let tx = outbox.begin().await.unwrap();
+            tokio::time::sleep(Duration::from_millis(200)).await;
+            tx.commit().await.unwrap();
+        }
+    });
+    let (store, owner) = (world.outbox.store(), Owner::new());
+    let lease = LeaseName::of(&Stage::relay("out"), &Share::default());
+    let ttl = Duration::from_secs(60);
+    store.acquire(&lease, owner, ttl).await.unwrap().expect("the lease is free");
+
+    let leases = [lease];
+    for _ in 0..5 {
+        let renewed = tokio::time::timeout(Duration::from_secs(2), store.renew(&leases, owner, ttl));
+        let renewed = renewed.await.expect("it waits for few others").unwrap();
+        assert_eq!(renewed, leases);
+    }
+    busy.abort();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_source_that_no_index_takes_is_refused_inside_the_transaction() {
+    let world = World::<SqliteStore>::start().await.expect("SQLite is always here");
+    let mut tx = world.outbox.begin().await.unwrap();
+    for draft in [
+        draft(&noted("a", 1)).source(format!("/{}", "s".repeat(3_000))),
+        draft(&noted("a", 1)).trace("00-0\0", None),
+        draft(&noted(&"k".repeat(3_000), 1)),
+    ] {
+        let refused = world.outbox.enqueue(&mut tx, draft).await.unwrap_err();
+        assert!(matches!(refused, EnqueueError::Refused { .. }), "{refused}");
+    }
 }

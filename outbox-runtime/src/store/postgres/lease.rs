@@ -16,7 +16,7 @@ pub(super) async fn acquire(
     ttl: Duration,
 ) -> Result<Option<i64>, StoreError> {
     let begin = store.sql().begin_write.clone();
-    let mut tx = store.pool().begin_with(begin).await.map_err(during("take a lease"))?;
+    let mut tx = store.lease_pool().begin_with(begin).await.map_err(during("take a lease"))?;
     let epoch = sqlx::query_scalar(store.sql().acquire_lease.clone())
         .bind(lease.as_str())
         .bind(owner.0)
@@ -39,7 +39,7 @@ pub(super) async fn renew(
         .bind(names)
         .bind(owner.0)
         .bind(ttl.as_secs_f64())
-        .fetch_all(store.pool())
+        .fetch_all(store.lease_pool())
         .await
         .map_err(during("renew leases"))?;
     Ok(leases.iter().filter(|lease| renewed.iter().any(|name| name == lease.as_str())).cloned().collect())
@@ -53,7 +53,7 @@ pub(super) async fn release(
     sqlx::query(store.sql().release_lease.clone())
         .bind(lease.as_str())
         .bind(owner.0)
-        .execute(store.pool())
+        .execute(store.lease_pool())
         .await
         .map_err(during("give a lease back"))?;
     Ok(())
@@ -69,7 +69,7 @@ pub(super) async fn join(
         .bind(stage.as_str())
         .bind(owner.0)
         .bind(ttl.as_secs_f64())
-        .fetch_one(store.pool())
+        .fetch_one(store.lease_pool())
         .await
         .map_err(during("join a stage"))?;
     Ok(u32::try_from(members).unwrap_or(u32::MAX))
@@ -79,7 +79,7 @@ pub(super) async fn leave(store: &PostgresStore, stage: &Stage, owner: Owner) ->
     sqlx::query(store.sql().leave_stage.clone())
         .bind(stage.as_str())
         .bind(owner.0)
-        .execute(store.pool())
+        .execute(store.lease_pool())
         .await
         .map_err(during("leave a stage"))?;
     Ok(())

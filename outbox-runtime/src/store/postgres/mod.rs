@@ -49,6 +49,9 @@ use tokio::time::{Instant, sleep, timeout};
 /// The connections of a pool that the store makes itself.
 const CONNECTIONS_MAX: u32 = 16;
 
+/// The connections for leases: one may wait for a leader that is being replaced.
+const LEASE_CONNECTIONS_MAX: u32 = 2;
+
 /// The events of one PostgreSQL database. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct PostgresStore {
@@ -58,6 +61,8 @@ pub struct PostgresStore {
 #[derive(Debug)]
 struct Inner {
     pool: PgPool,
+    /// For leases alone: where many handlers wait for a connection of the pool, a lease would run out in that queue.
+    lease_pool: PgPool,
     config: PostgresConfig,
     sql: Statements,
     listener: Listener,
@@ -92,7 +97,8 @@ impl PostgresStore {
         )
     }
 
-    /// Uses the application's pool. Besides it, each open log has a connection of its own, and so has the listener.
+    /// Uses the application's pool. Besides it, each open log has a connection of its own, the listener has one, and
+    /// leases have two.
     ///
     /// # Errors
     /// [`StoreError::Schema`] when the schema or the prefix cannot be names.
@@ -100,7 +106,13 @@ impl PostgresStore {
         config.check()?;
         let sql = Statements::new(&config);
         let listener = Listener::new(config.channel());
-        Ok(Self { inner: Arc::new(Inner { pool, config, sql, listener }) })
+        let lease_pool = pool
+            .options()
+            .clone()
+            .min_connections(0)
+            .max_connections(LEASE_CONNECTIONS_MAX)
+            .connect_lazy_with((*pool.connect_options()).clone());
+        Ok(Self { inner: Arc::new(Inner { pool, lease_pool, config, sql, listener }) })
     }
 
     /// The pool.
@@ -114,6 +126,10 @@ impl PostgresStore {
     #[must_use]
     pub fn statement_texts(&self) -> Vec<(&'static str, String)> {
         self.sql().texts()
+    }
+
+    fn lease_pool(&self) -> &PgPool {
+        &self.inner.lease_pool
     }
 
     fn config(&self) -> &PostgresConfig {

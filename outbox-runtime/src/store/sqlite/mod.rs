@@ -3,6 +3,7 @@
 //! Every write begins with `BEGIN IMMEDIATE`: a deferred transaction that read first fails at once (code 517) when
 //! another writes in between. Handlers run one at a time, each in one transaction with the progress of its stage.
 
+mod gate;
 mod log;
 mod migrate;
 mod record;
@@ -14,6 +15,7 @@ mod transaction;
 pub use log::SqliteLog;
 
 use crate::store::StoreError;
+use gate::Gate;
 use sqlx::{
     SqlitePool,
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
@@ -22,13 +24,14 @@ use statements::Statements;
 use std::{str::FromStr, sync::Arc, time::Duration};
 
 /// How long a writer waits for another one unless the pool says otherwise. Handlers must take less.
-const BUSY_TIMEOUT: Duration = Duration::from_secs(30);
+const BUSY_TIMEOUT: Duration = Duration::from_secs(45);
 
 /// The events of one SQLite database. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct SqliteStore {
     pool: SqlitePool,
     statements: Arc<Statements>,
+    gate: Arc<Gate>,
 }
 
 impl SqliteStore {
@@ -77,7 +80,7 @@ impl SqliteStore {
     /// # Cancel safety
     /// If dropped, call it again.
     pub async fn with_pool(pool: SqlitePool, prefix: &str) -> Result<Self, StoreError> {
-        let store = Self { pool, statements: Arc::new(Statements::new(prefix)) };
+        let store = Self { pool, statements: Arc::new(Statements::new(prefix)), gate: Arc::default() };
         migrate::migrate(&store).await?;
         Ok(store)
     }

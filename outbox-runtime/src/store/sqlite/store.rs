@@ -133,6 +133,7 @@ impl Store for SqliteStore {
         owner: Owner,
         ttl: Duration,
     ) -> Result<Option<i64>, StoreError> {
+        let _turn = self.gate.urgent_turn().await;
         sqlx::query_scalar(self.statements.acquire_lease.clone())
             .bind(lease.as_str())
             .bind(owner.0.to_string())
@@ -149,6 +150,7 @@ impl Store for SqliteStore {
         ttl: Duration,
     ) -> Result<Vec<LeaseName>, StoreError> {
         let names: Vec<String> = leases.iter().map(LeaseName::to_string).collect();
+        let _turn = self.gate.urgent_turn().await;
         let renewed: Vec<String> = sqlx::query_scalar(self.statements.renew_leases.clone())
             .bind(json_array(&names))
             .bind(owner.0.to_string())
@@ -160,6 +162,7 @@ impl Store for SqliteStore {
     }
 
     async fn release(&self, lease: &LeaseName, owner: Owner) -> Result<(), StoreError> {
+        let _turn = self.gate.urgent_turn().await;
         sqlx::query(self.statements.release_lease.clone())
             .bind(lease.as_str())
             .bind(owner.0.to_string())
@@ -170,7 +173,7 @@ impl Store for SqliteStore {
     }
 
     async fn join(&self, stage: &Stage, owner: Owner, ttl: Duration) -> Result<u32, StoreError> {
-        let mut tx = self.begin().await?;
+        let mut tx = transaction::begin_urgent(self).await?;
         sqlx::query(self.statements.upsert_member.clone())
             .bind(stage.as_str())
             .bind(owner.0.to_string())
@@ -188,6 +191,7 @@ impl Store for SqliteStore {
     }
 
     async fn leave(&self, stage: &Stage, owner: Owner) -> Result<(), StoreError> {
+        let _turn = self.gate.urgent_turn().await;
         sqlx::query(self.statements.delete_member.clone())
             .bind(stage.as_str())
             .bind(owner.0.to_string())
@@ -283,6 +287,7 @@ impl Store for SqliteStore {
     }
 
     async fn request(&self, filter: &DeadLetterFilter, request: Request) -> Result<u64, StoreError> {
+        let _turn = self.gate.turn().await;
         let done = bind_filter(sqlx::query(self.statements.insert_requests.clone()), filter)
             .bind(request.as_str())
             .execute(&self.pool)
@@ -310,6 +315,7 @@ impl Store for SqliteStore {
     async fn sweep(&self, owner: Owner, retention: &Retention) -> Result<bool, StoreError> {
         // One writer at a time: two processes that sweep at once delete each row once all the same.
         let _ = owner;
+        let turn = self.gate.turn().await;
         let missed: Vec<bool> = sqlx::query_scalar(self.statements.delete_log.clone())
             .bind(span(retention.log))
             .bind(span(retention.wait_max))
@@ -317,6 +323,7 @@ impl Store for SqliteStore {
             .fetch_all(&self.pool)
             .await
             .map_err(database("delete events past retention"))?;
+        drop(turn);
         let lost = missed.iter().filter(|missed| **missed).count();
         if lost > 0 {
             tracing::error!(
@@ -324,6 +331,7 @@ impl Store for SqliteStore {
                 "events past retention were deleted though a stage had not settled them"
             );
         }
+        let _turn = self.gate.turn().await;
         let inbox = sqlx::query(self.statements.delete_inbox.clone())
             .bind(span(retention.inbox))
             .bind(SWEEP_ROWS_MAX)

@@ -14,6 +14,17 @@ pub(super) type SqliteTx = Transaction<'static, Sqlite>;
 /// An error such as a full disk ends a transaction inside SQLite, and so may a handler. The driver does not notice: it
 /// believes the connection in a transaction for ever and refuses to begin another. Such a connection is closed here.
 pub(super) async fn begin(store: &SqliteStore) -> Result<SqliteTx, StoreError> {
+    let _turn = store.gate.turn().await;
+    begin_at_turn(store).await
+}
+
+/// As [`begin`], ahead of all that keep no leases.
+pub(super) async fn begin_urgent(store: &SqliteStore) -> Result<SqliteTx, StoreError> {
+    let _turn = store.gate.urgent_turn().await;
+    begin_at_turn(store).await
+}
+
+async fn begin_at_turn(store: &SqliteStore) -> Result<SqliteTx, StoreError> {
     let mut tries_left = store.pool.size();
     loop {
         match store.pool.begin_with(store.statements.begin_immediate.clone()).await {

@@ -57,6 +57,11 @@ impl Limits {
             _ => {}
         }
         Self::check_source(event)?;
+        let trace = [&event.traceparent, &event.tracestate];
+        if trace.into_iter().flatten().any(|text| text.contains(char::is_control)) {
+            let problem = "the trace context has a control character".to_owned();
+            return refused(problem, "pass on only what came as a W3C trace context");
+        }
         self.check_headers(event)
     }
 

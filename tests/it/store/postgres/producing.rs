@@ -255,6 +255,7 @@ async fn a_row_that_no_reader_could_read_is_refused_by_the_table() {
     };
     for (column, value) in [
         ("key", "''"),
+        ("key", "repeat('k', 3000)"),
         ("headers", "'[]'"),
         ("headers", "'no json'"),
         ("occurred_at", "'infinity'"),

@@ -9,7 +9,7 @@ CREATE SEQUENCE {outbox_seq} AS bigint
 -- `seq`: the transaction id is taken before the number, so that whoever has a lower number than a visible row has a
 --        lower transaction id than any that is given out from then on. This is what proves a gap dead.
 -- `slot`: the leaf of the ring, by the database's clock.
--- The checks refuse what a reader could not read, because anybody with the right to insert may write a row.
+-- The checks refuse what a reader could not read, or not hold (an index takes no longer key and source), because anybody with the right to insert may write a row.
 -- `payload`, `headers`: text, which keeps the bytes and takes every JSON escape; readers cast it.
 CREATE TABLE {outbox_log} (
     seq           bigint      NOT NULL DEFAULT (
@@ -18,12 +18,12 @@ CREATE TABLE {outbox_log} (
     slot          smallint    NOT NULL DEFAULT (
         pg_catalog.floor(pg_catalog.date_part('epoch', pg_catalog.clock_timestamp()) / {outbox_slot_secs:number})::bigint % 8),
     id            uuid        NOT NULL,
-    topic         text        NOT NULL,
-    key           text        CHECK (key <> ''),
+    topic         text        NOT NULL CHECK (topic <> '' AND pg_catalog.octet_length(topic) <= 100),
+    key           text        CHECK (key <> '' AND pg_catalog.octet_length(key) <= 1536),
     event_type    text        NOT NULL,
     event_version integer     NOT NULL CHECK (event_version > 0),
     payload       text        NOT NULL,
-    source        text        NOT NULL,
+    source        text        NOT NULL CHECK (pg_catalog.octet_length(source) <= 512),
     dataschema    text        NOT NULL,
     headers       text        CHECK (pg_catalog.json_typeof(headers::json) = 'object'),
     traceparent   text,

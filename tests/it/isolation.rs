@@ -4,12 +4,13 @@ use outbox::held::{Share, Stage};
 use outbox::lease::{LeaseName, Owner};
 use outbox::postgres::{PostgresConfig, PostgresStore};
 use outbox::sqlite::SqliteStore;
+use outbox::store::StatementValue;
 use outbox::{
     Catalog, DeadLetterFilter, EnqueueError, Event, Outbox, RelayConfig, RunError, Start, State, Store,
     consumer, draft,
 };
 use outbox_tests::memory_broker::MemoryBroker;
-use outbox_tests::world::{World, eventually, noted, numbers_of};
+use outbox_tests::world::{Plan, TestStore, World, eventually, noted, numbers_of, planned};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sqlx::PgTransaction;
@@ -60,6 +61,32 @@ async fn two_relays_of_one_name_are_refused_because_they_would_share_one_progres
     let refused = world.outbox.runner().relay(first, one).relay(second, other).start().await.unwrap_err();
 
     assert!(matches!(refused, RunError::RelayTwice { ref name } if name == "out"), "{refused}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_event_that_can_never_be_handled_does_not_park_those_before_it() {
+    let world = World::<SqliteStore>::start().await.expect("SQLite is always here");
+    world.enqueue_each([planned("a", 0, Plan::FailFirst(3))]).await;
+    let (_, mut unreadable) = world.outbox.statement(&noted("a", 1)).unwrap();
+    for value in &mut unreadable.values {
+        if matches!(value, StatementValue::Text(Some(text)) if text.starts_with('{') && text.len() > 2) {
+            *value = StatementValue::Text(Some("no JSON".to_owned()));
+        }
+    }
+    world.outbox.store().run(&unreadable).await;
+    world.enqueue_each([noted("a", 2)]).await;
+
+    let consumer = world.consume().await;
+
+    assert_eq!(world.effects_of(1).await, [("a".to_owned(), 0)], "it was tried again");
+    eventually("the unreadable one is set aside", async || {
+        let dead = world.outbox.dead_letters(&DeadLetterFilter::default(), 10).await.unwrap();
+        dead.iter().map(|dead| dead.reason.as_str()).eq(["undecodable"])
+    })
+    .await;
+    world.outbox.discard(&DeadLetterFilter::default()).await.unwrap();
+    assert_eq!(world.effects_of(2).await, [("a".to_owned(), 0), ("a".to_owned(), 2)]);
+    consumer.stop().await.unwrap();
 }
 
 /// Keeps its handler busy for a while.

@@ -57,6 +57,18 @@ async fn an_event_that_a_stage_has_not_settled_stays_until_the_wait_is_over() {
 }
 
 #[tokio::test]
+async fn an_event_that_no_stage_has_ever_read_stays_until_the_wait_is_over() {
+    let Some(world) = World::start().await else { return };
+    world.publish("before the first relay").await;
+    world.sweep(&NONE).await;
+    assert_eq!(world.rows().await, 1);
+
+    world.sweep(&Retention { wait_max: Duration::ZERO, ..NONE }).await;
+
+    assert_eq!(world.rows().await, 0);
+}
+
+#[tokio::test]
 async fn an_event_of_an_open_transaction_is_not_swept_with_its_leaf() {
     let Some(world) = World::start().await else { return };
     let mut log = world.open().await;

@@ -156,7 +156,7 @@ impl<S: Store> RunnerBuilder<S> {
     }
 
     /// Where stages begin that have no progress yet. Default: relays at the earliest event, local consumers at the
-    /// latest.
+    /// latest. A consumer on a broker begins at the oldest event that the broker keeps.
     pub fn start_at(mut self, start: Start) -> Self {
         self.start = Some(start);
         self

@@ -34,3 +34,25 @@ pub(crate) fn error_chain(error: &(dyn std::error::Error + 'static)) -> String {
     }
     lines.join("\n")
 }
+
+#[cfg(all(test, feature = "opentelemetry"))]
+mod tests {
+    use super::current_trace_context;
+    use opentelemetry::{
+        Context,
+        trace::{SpanContext, SpanId, TraceContextExt, TraceFlags, TraceId, TraceState},
+    };
+
+    #[test]
+    fn a_draft_takes_the_context_of_the_active_span_and_none_without_one() {
+        assert_eq!(current_trace_context(), (None, None));
+        let state = TraceState::from_key_value([("vendor", "1")]).unwrap();
+        let (trace, span) = (TraceId::from(0xabc_u128), SpanId::from(0xde_u64));
+        let active = SpanContext::new(trace, span, TraceFlags::SAMPLED, true, state);
+
+        let _guard = Context::new().with_remote_span_context(active).attach();
+
+        let traceparent = "00-00000000000000000000000000000abc-00000000000000de-01";
+        assert_eq!(current_trace_context(), (Some(traceparent.to_owned()), Some("vendor=1".to_owned())));
+    }
+}

@@ -24,7 +24,7 @@ pub enum Plan {
     Succeed,
     /// It fails in that many attempts, then goes well.
     FailFirst(u32),
-    /// It fails until [`World::mend`].
+    /// It fails until [`World::mend`](super::World::mend).
     FailUntilMended,
     /// It fails and says that no retry can help.
     FailForGood,

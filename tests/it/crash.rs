@@ -131,7 +131,7 @@ async fn the_second_relay_takes_over_within_the_lease_after_the_first_was_killed
 
     scene.wait_for_distinct(2).await;
     // The world's take-over time is two seconds; the rest is room for a busy machine.
-    assert!(killed.elapsed() < std::time::Duration::from_secs(10), "took {:?}", killed.elapsed());
+    assert!(killed.elapsed() < std::time::Duration::from_secs(20), "took {:?}", killed.elapsed());
     assert_eq!(scene.published()[1].process, second.id());
 }
 

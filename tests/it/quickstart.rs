@@ -12,7 +12,7 @@ fn quickstart_shows_the_pattern_and_ends_by_itself() {
 
     let shown = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.success(), "{shown}{}", String::from_utf8_lossy(&output.stderr));
-    assert!(begun.elapsed() < Duration::from_secs(20), "it took {:?}", begun.elapsed());
+    assert!(begun.elapsed() < Duration::from_secs(60), "it took {:?}", begun.elapsed());
     let in_order = [
         "order 1002 failed before its commit, and left neither row nor event",
         "billing has 1 event ahead of it again",

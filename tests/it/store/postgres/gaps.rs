@@ -128,7 +128,7 @@ async fn a_transaction_open_for_long_delays_only_its_own_event() {
         world.publish("other").await;
         let asked = Instant::now();
         assert_eq!(world.relay(&mut log).await, ["other"]);
-        assert!(asked.elapsed() < Duration::from_secs(1), "an event waited for the long transaction");
+        assert!(asked.elapsed() < Duration::from_secs(3), "an event waited for the long transaction");
         delivered += 1;
     }
     assert!(delivered > 10);

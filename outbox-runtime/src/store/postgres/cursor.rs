@@ -23,6 +23,7 @@ use crate::{
     lease::Fence,
     store::StoreError,
 };
+use futures_util::TryStreamExt;
 use sqlx::{ConnectOptions, Connection, PgConnection, Row, postgres::PgRow};
 use std::{
     collections::{BTreeSet, HashSet},
@@ -63,6 +64,8 @@ struct Session {
     looked_at_old: Option<Instant>,
     asked_for_takers: Option<Instant>,
     checked: Instant,
+    /// A number that the sequence had given when it was last looked at.
+    given: i64,
 }
 
 impl PostgresLog {
@@ -153,6 +156,7 @@ impl Session {
             looked_at_old: None,
             asked_for_takers: None,
             checked: Instant::now(),
+            given: Seq::ORIGIN.0,
         };
         Ok(session)
     }
@@ -194,23 +198,32 @@ impl Session {
                 .bind(&filter.topics)
                 .bind(&filter.event_types)
         };
-        let rows = query.fetch_all(&mut self.connection).await.map_err(during(action))?;
-        let Some(last) = rows.last() else { return Ok(()) };
-        precondition::check_numbered(seq_of(last, 0)?, last.try_get("last_given").map_err(during(action))?)?;
         let now = Instant::now();
-        page.events.reserve(rows.len());
-        for row in &rows {
-            let seq = seq_of(row, 0)?;
+        let before = self.read;
+        let mut count = 0;
+        // Each row is taken apart while the server sends the next ones.
+        let mut rows = query.fetch(&mut self.connection);
+        while let Some(row) = rows.try_next().await.map_err(during(action))? {
+            let seq = seq_of(&row, 0)?;
             if seq.0 > self.read + 1 {
                 self.holes.note(self.read + 1, seq.0 - 1, now);
             }
             self.read = seq.0;
-            if let Some(envelope) = envelope_at(row, seq, 1)? {
+            if let Some(envelope) = envelope_at(&row, seq, 1)? {
                 page.events.push(LogEvent { envelope, late: false });
             }
+            count += 1;
+        }
+        drop(rows);
+        if self.read == before {
+            return Ok(());
+        }
+        if self.read > self.given {
+            self.given = precondition::last_given(store, &mut self.connection).await?;
+            precondition::check_numbered(Seq(self.read), self.given)?;
         }
         page.through = Some(Seq(self.read));
-        page.full = rows.len() as i64 == max;
+        page.full = count == max;
         Ok(())
     }
 

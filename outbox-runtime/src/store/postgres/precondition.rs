@@ -58,6 +58,17 @@ async fn check_last_numbers(store: &PostgresStore, connection: &mut PgConnection
     }
 }
 
+/// The last number that the sequence has given.
+pub(super) async fn last_given(
+    store: &PostgresStore,
+    connection: &mut PgConnection,
+) -> Result<i64, StoreError> {
+    sqlx::query_scalar(store.sql().select_last_given.clone())
+        .fetch_one(connection)
+        .await
+        .map_err(during("read the last number given"))
+}
+
 /// Refuses a row that the sequence cannot have numbered.
 pub(super) fn check_numbered(seq: Seq, last_given: i64) -> Result<(), StoreError> {
     if seq.0 <= last_given {

@@ -6,7 +6,7 @@ use crate::{
 };
 use outbox_schema::OnPoison;
 use sqlx::{
-    Postgres, Row,
+    Decode, Postgres, Row,
     postgres::{PgArguments, PgRow},
     query::Query,
 };
@@ -20,29 +20,34 @@ pub(super) type PgQuery<'q> = Query<'q, Postgres, PgArguments>;
 /// `None` when they are null: the row was not wanted.
 pub(super) fn envelope_at(row: &PgRow, seq: Seq, first: usize) -> Result<Option<Envelope>, StoreError> {
     let read = || -> Result<_, sqlx::Error> {
-        let Some(occurred_at) = row.try_get::<Option<OffsetDateTime>, _>(first)? else { return Ok(None) };
-        let twin: (Option<Uuid>, Option<i32>) = (row.try_get(first + 12)?, row.try_get(first + 13)?);
+        let Some(occurred_at) = get::<Option<OffsetDateTime>>(row, first)? else { return Ok(None) };
+        let twin: (Option<Uuid>, Option<i32>) = (get(row, first + 12)?, get(row, first + 13)?);
         let event = NewEvent {
-            id: EventId(row.try_get(first + 1)?),
-            topic: row.try_get(first + 2)?,
-            key: row.try_get(first + 3)?,
-            event_type: row.try_get(first + 4)?,
-            event_version: row.try_get::<i32, _>(first + 5)?.cast_unsigned(),
-            payload: row.try_get(first + 6)?,
-            source: row.try_get(first + 7)?,
-            dataschema: row.try_get(first + 8)?,
-            headers: headers_of(row.try_get(first + 9)?)?,
-            traceparent: row.try_get(first + 10)?,
-            tracestate: row.try_get(first + 11)?,
+            id: EventId(get(row, first + 1)?),
+            topic: get(row, first + 2)?,
+            key: get(row, first + 3)?,
+            event_type: get(row, first + 4)?,
+            event_version: get::<i32>(row, first + 5)?.cast_unsigned(),
+            payload: get(row, first + 6)?,
+            source: get(row, first + 7)?,
+            dataschema: get(row, first + 8)?,
+            headers: headers_of(get(row, first + 9)?)?,
+            traceparent: get(row, first + 10)?,
+            tracestate: get(row, first + 11)?,
             twin: twin
                 .0
                 .zip(twin.1)
                 .map(|(id, version)| Twin { id: EventId(id), version: version.cast_unsigned() }),
-            on_poison: policy_of(row.try_get(first + 14)?)?,
+            on_poison: policy_of(get(row, first + 14)?)?,
         };
         Ok(Some(Envelope { seq, occurred_at, event }))
     };
     read().map_err(|error| StoreError::Corrupt { row: format!("seq {seq}"), problem: error.to_string() })
+}
+
+/// Without a look at the column's type: these are read by the million, and the statements fix their types.
+fn get<'r, T: Decode<'r, Postgres>>(row: &'r PgRow, column: usize) -> Result<T, sqlx::Error> {
+    row.try_get_unchecked(column)
 }
 
 /// Other writers may have put in values that are no text; those are read as their JSON.

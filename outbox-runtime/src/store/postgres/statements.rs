@@ -83,6 +83,7 @@ statements! {
     reset_progress,
     select_dead_letters,
     select_due_heads,
+    select_last_given,
     select_last_numbers,
     select_number_holders,
     select_old_leaves,

@@ -1,6 +1,6 @@
 -- As read_log.sql, for a stage that wants only topics $3 and event types $4 (empty: all). The seq of every row is read:
 -- a row that is left out would look like a hole. The rest of a row that is not wanted is null.
-SELECT log.seq, wanted.*, (SELECT last_value FROM {outbox_seq}) AS last_given
+SELECT log.seq, wanted.*
   FROM {outbox_log} AS log
   LEFT JOIN LATERAL (
        SELECT log.occurred_at, log.id, log.topic, log.key, log.event_type, log.event_version, log.payload, log.source,

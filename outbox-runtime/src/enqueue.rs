@@ -150,7 +150,7 @@ impl<S: Store> Outbox<S> {
     /// If dropped, no transaction is left open.
     pub async fn begin(&self) -> Result<Tx<S>, StoreError> {
         let tx = self.inner.store.begin().await?;
-        Ok(Tx { outbox: self.clone(), tx })
+        Ok(Tx { outbox: self.clone(), tx, is_sound: false })
     }
 
     /// Writes an event (`&event` or a [`draft`]) in the caller's open transaction; it is published if and only if that
@@ -222,6 +222,7 @@ impl<S: Store> Outbox<S> {
             .insert(tx.connection(), events)
             .await
             .map_err(|source| EnqueueError::Store { event: events[0].event_type.clone(), source })?;
+        tx.wrote_last();
         if !nudges_itself {
             self.inner.wake.nudge(Nudge::Soon);
         }
@@ -256,6 +257,9 @@ impl<S: Store> Outbox<S> {
 pub struct Tx<S: Store> {
     outbox: Outbox<S>,
     tx: S::Tx,
+    /// Whether the last statement was ours and succeeded: in an aborted transaction it would have failed, so the commit
+    /// needs no proof of its own.
+    is_sound: bool,
 }
 
 impl<S: Store> fmt::Debug for Tx<S> {
@@ -274,7 +278,12 @@ impl<S: Store> Tx<S> {
     /// # Cancel safety
     /// If dropped, it may or may not have committed.
     pub async fn commit(self) -> Result<(), StoreError> {
-        self.outbox.store().commit(self.tx).await?;
+        let store = self.outbox.store();
+        if self.is_sound {
+            store.commit_proven(self.tx).await?;
+        } else {
+            store.commit(self.tx).await?;
+        }
         self.outbox.wake().nudge(Nudge::Committed);
         Ok(())
     }
@@ -304,6 +313,7 @@ where
     S::Tx: DerefMut<Target = S::Connection>,
 {
     fn deref_mut(&mut self) -> &mut S::Connection {
+        self.is_sound = false;
         &mut self.tx
     }
 }
@@ -312,11 +322,16 @@ impl<S: Store> Sealed for Tx<S> {}
 
 impl<S: Store> OpenTx<S> for Tx<S> {
     fn connection(&mut self) -> &mut S::Connection {
+        self.is_sound = false;
         S::connection(&mut self.tx)
     }
 
     fn nudges_at_commit(&self) -> bool {
         true
+    }
+
+    fn wrote_last(&mut self) {
+        self.is_sound = true;
     }
 }
 

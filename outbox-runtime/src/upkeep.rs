@@ -10,7 +10,8 @@ use std::time::Duration;
 /// The wait between two rounds when there is nothing left to do.
 const ROUND: Duration = Duration::from_secs(30);
 
-/// Sweeps until the grant ends. Errors wait for the next round.
+/// Sweeps until the grant ends. After an error that will not pass (a role without the right to) it ends too: the lease
+/// goes round, and a process that has the right takes it up.
 pub(crate) async fn run<S: Store>(store: &S, retention: &Retention, grant: &Grant) -> Result<(), StoreError> {
     let mut pauses = Pauses::default();
     while !grant.hand_over.is_cancelled() {
@@ -31,6 +32,13 @@ pub(crate) async fn run<S: Store>(store: &S, retention: &Retention, grant: &Gran
                         "retention did not succeed and is repeated"
                     );
                 });
+                if !error.is_transient() {
+                    tokio::select! { biased;
+                        () = grant.hand_over.cancelled() => {}
+                        () = tokio::time::sleep(ROUND) => {}
+                    }
+                    return Ok(());
+                }
                 pauses.next()
             }
         };

@@ -321,6 +321,10 @@ pub trait OpenTx<S: Store>: sealed::Sealed + Send {
     fn nudges_at_commit(&self) -> bool {
         false
     }
+
+    /// The last statement was enqueue's, and it succeeded.
+    #[doc(hidden)]
+    fn wrote_last(&mut self) {}
 }
 
 pub(crate) mod sealed {

@@ -70,7 +70,7 @@ async fn a_nacked_event_comes_again_before_later_ones_of_its_key(rig: &dyn Rig) 
     let mut reader = Reader::open(rig, "nacks", &topic).await;
     let received = reader.take(1).await;
 
-    reader.nack(&received[0], Duration::from_millis(400)).await;
+    reader.nack(&received[0], Duration::from_secs(3)).await;
     let later = [event(&topic, &keys[0], 1), event(&topic, &keys[1], 2)];
     rig.put(&later).await;
 

@@ -1,6 +1,6 @@
 //! A report as text for a terminal or a log.
 
-use super::Report;
+use super::{Compared, Report};
 use crate::compat::{Evidence, Finding, Severity};
 use crate::contract::AsItTravels;
 use serde_json::Value;
@@ -16,9 +16,7 @@ pub(crate) enum Colour {
 /// The whole report.
 pub(crate) fn render(report: &Report, colour: Colour) -> String {
     let mut text = String::new();
-    for note in &report.notes {
-        line(&mut text, "", note);
-    }
+    line(&mut text, "", &compared(report));
     let mut findings: Vec<&Finding> = report.findings.iter().collect();
     findings.sort_by_key(|finding| finding.id.severity());
     for finding in findings {
@@ -28,6 +26,19 @@ pub(crate) fn render(report: &Report, colour: Colour) -> String {
     text.push('\n');
     line(&mut text, "", &summary(report));
     text
+}
+
+/// What was compared with what.
+fn compared(report: &Report) -> String {
+    match &report.compared {
+        Compared::Baseline { name } => {
+            let plural = if report.versions == 1 { "" } else { "s" };
+            format!("compared the catalog ({} version{plural} of events) with {name}", report.versions)
+        }
+        Compared::Nothing { reason } => format!(
+            "{reason}: checked only whether the contracts are up to date; name a baseline with `--baseline`"
+        ),
+    }
 }
 
 fn render_finding(text: &mut String, finding: &Finding, colour: Colour) {

@@ -1,0 +1,100 @@
+//! The commands of a project's own xtask: accept contracts, check them, write the catalog.
+//!
+//! ```no_run
+//! use std::process::ExitCode;
+//! // use acme_events as _;   // the linker drops a crate of events that nobody names
+//! fn main() -> ExitCode { outbox_schema::xtask::main() }
+//! ```
+//!
+//! Exit codes: 0 passed, 1 breaking, not proven or stale, 2 could not run.
+
+mod accept;
+mod catalog;
+mod check;
+mod contracts;
+mod files;
+
+use crate::Catalog;
+use clap::{Parser, Subcommand};
+use std::ffi::OsString;
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+#[derive(Parser)]
+#[command(
+    name = "cargo xtask",
+    bin_name = "cargo xtask",
+    about = "Keeps the contracts of the events of this workspace"
+)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+    /// The folder of contracts, by default `schemas` beside Cargo.lock
+    #[arg(long, global = true, value_name = "DIR")]
+    schemas: Option<PathBuf>,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Writes the contract of every event into the folder of schemas
+    SchemaAccept,
+    /// Fails if a contract is stale, or breaks anyone who works with the last release
+    SchemaCheck {
+        /// A tag, a commit or a folder instead of the highest release tag
+        #[arg(long, value_name = "TAG|COMMIT|FOLDER")]
+        baseline: Option<String>,
+    },
+    /// Writes a page about every event for readers in other teams
+    Catalog {
+        /// Where to write it, by default `docs` beside Cargo.lock
+        #[arg(long, value_name = "DIR")]
+        out: Option<PathBuf>,
+    },
+}
+
+/// The names of the commands, for an xtask that has commands of its own and passes these on.
+pub const COMMANDS: &[&str] = &["schema-accept", "schema-check", "catalog"];
+
+/// Runs the command that the arguments of this process name.
+#[must_use]
+pub fn main() -> ExitCode {
+    run(std::env::args_os().skip(1))
+}
+
+/// Runs the command that `args` name; the name of the program is not one of them.
+#[must_use]
+pub fn run<I>(args: I) -> ExitCode
+where
+    I: IntoIterator,
+    I::Item: Into<OsString>,
+{
+    let args = std::iter::once(OsString::from("cargo xtask")).chain(args.into_iter().map(Into::into));
+    let cli = match Cli::try_parse_from(args) {
+        Ok(cli) => cli,
+        Err(error) => {
+            // A closed pipe is no reason to fail.
+            let _ = error.print();
+            return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
+        }
+    };
+    match carry_out(&cli) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::from(1),
+        Err(error) => {
+            let _ = writeln!(io::stderr(), "error: {error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn carry_out(cli: &Cli) -> Result<bool, String> {
+    let catalog = Catalog::collect().and_then(Catalog::not_empty).map_err(|error| error.to_string())?;
+    let root = files::workspace_root()?;
+    let schemas = cli.schemas.clone().unwrap_or_else(|| root.join("schemas"));
+    match &cli.command {
+        Command::SchemaAccept => accept::run(&catalog, &schemas),
+        Command::SchemaCheck { baseline } => check::run(&catalog, &schemas, baseline.as_deref()),
+        Command::Catalog { out } => catalog::run(&catalog, &out.clone().unwrap_or_else(|| root.join("docs"))),
+    }
+}

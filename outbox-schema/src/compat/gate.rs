@@ -70,15 +70,13 @@ impl Gate<'_> {
             near =
                 self.reads.iter().chain(&self.writes).filter(|change| is_near(&change.path, &path)).collect();
         }
-        let whom = wording::whom(id);
-        Some(self.finding(id, whom, &near, pointer, evidence))
+        Some(self.finding(id, &near, pointer, evidence))
     }
 
     /// A finding about `changes`, at the Rust field they go through.
     pub(super) fn finding(
         &self,
         id: FindingId,
-        whom: &'static str,
         changes: &[&Change],
         pointer: String,
         evidence: Evidence,
@@ -92,7 +90,6 @@ impl Gate<'_> {
             event_type: self.current.event_type.clone(),
             event_version: self.current.event_version,
             what: wording::what(changes),
-            whom,
             evidence,
             location: self.locate(through.as_deref(), removed),
             fix: wording::fix(id, changes, self.current.event_version),

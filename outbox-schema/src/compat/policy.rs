@@ -1,9 +1,9 @@
 //! What breaks consumers though every payload is read: fields that vanish in silence, formats, topic, key and order.
 
 use super::diff::{Change, ChangeKind};
+use super::example;
 use super::finding::{Evidence, Finding, FindingId};
 use super::gate::Gate;
-use super::{example, wording};
 use crate::Contract;
 use crate::contract::ordering_word;
 
@@ -36,7 +36,7 @@ pub(super) fn check(gate: &Gate<'_>, known: &[Finding]) -> Vec<Finding> {
         // Removed here and added there is most often a new name for one thing.
         let sibling = gate.writes.iter().find(|other| is_added_beside(other, change));
         together.extend(sibling.filter(|_| id == FindingId::FieldRemoved));
-        findings.push(gate.finding(id, wording::whom(id), &together, pointer_of(change), evidence));
+        findings.push(gate.finding(id, &together, pointer_of(change), evidence));
     }
     findings.extend(aliases(gate));
     findings.extend(declaration(gate));
@@ -61,7 +61,7 @@ fn aliases(gate: &Gate<'_>) -> Vec<Finding> {
     let removed = released.filter(|(_, name)| !is_read(name));
     removed
         .map(|(field, name)| {
-            let finding = gate.finding(id, wording::whom(id), &[], format!("/{field}"), Evidence::Contracts);
+            let finding = gate.finding(id, &[], format!("/{field}"), Evidence::Contracts);
             Finding {
                 what: format!("field `{field}` is no longer read as `{name}`"),
                 fix: format!("put `#[serde(alias = \"{name}\")]` back on `{field}`"),
@@ -83,7 +83,7 @@ fn declaration(gate: &Gate<'_>) -> Vec<Finding> {
     let changed = changed.into_iter().filter(|(_, _, old, new)| old != new);
     changed
         .map(|(id, name, old, new)| {
-            let finding = gate.finding(id, wording::whom(id), &[], String::new(), Evidence::Contracts);
+            let finding = gate.finding(id, &[], String::new(), Evidence::Contracts);
             Finding { what: format!("{name} changed from `{old}` to `{new}`"), ..finding }
         })
         .collect()
@@ -98,7 +98,6 @@ pub(crate) fn version_removed(released: &Contract) -> Finding {
         event_type: event.clone(),
         event_version: version,
         what: format!("version {version} of `{event}` is no longer declared"),
-        whom: wording::whom(id),
         evidence: example::example(&released.writes).map_or(Evidence::Contracts, Evidence::Dropped),
         pointer: String::new(),
         location: None,

@@ -1,4 +1,4 @@
-//! The sentences of a finding: what changed, whom it breaks, and what to do.
+//! The sentences of a finding: what changed, and what to do.
 
 use super::diff::{Change, ChangeKind};
 use super::finding::FindingId;
@@ -29,39 +29,6 @@ pub(crate) fn sentence(change: &Change) -> String {
             format!("{name} is read as {new} where it is absent, which was {old}")
         }
         ChangeKind::Limits => format!("{name} has other limits"),
-    }
-}
-
-/// Whom a finding of that kind breaks.
-pub(super) fn whom(id: FindingId) -> &'static str {
-    match id {
-        FindingId::ReaderRefusesReleased => {
-            "events that are already written (in the log, on the broker, among the dead letters) can't be read any more"
-        }
-        FindingId::ReleasedReaderRefuses => {
-            "consumers that are not upgraded yet refuse what the new code writes"
-        }
-        FindingId::ReaderNarrowed => {
-            "payloads that released readers took are refused, such as those of earlier releases and other writers"
-        }
-        FindingId::FieldRemoved => "readers that use the field get nothing any more, and no error tells them",
-        FindingId::FormatChanged => {
-            "readers take the value for what it was, and lose or misread it without an error"
-        }
-        FindingId::AliasRemoved => {
-            "payloads with that name, which released readers took, lose the field or are refused"
-        }
-        FindingId::TopicChanged => "consumers listen on the old topic and get no event any more",
-        FindingId::KeyChanged => {
-            "events of one key land in other partitions, and overtake those written before"
-        }
-        FindingId::OrderingChanged => {
-            "consumers that rely on the order of a key lose it, or wait where they did not"
-        }
-        FindingId::VersionRemoved => {
-            "events of that version still travel, and nothing here can read or check them"
-        }
-        _ => "",
     }
 }
 

@@ -49,8 +49,8 @@ fn render_finding(text: &mut String, finding: &Finding, colour: Colour) {
     if let Some(location) = &finding.location {
         line(text, "  at       ", &format!("{}:{}", location.file, location.line));
     }
-    if !finding.whom.is_empty() {
-        line(text, "  breaks   ", finding.whom);
+    if !finding.id.whom().is_empty() {
+        line(text, "  breaks   ", finding.id.whom());
     }
     match &finding.evidence {
         Evidence::Refused(witness) => {

@@ -65,7 +65,6 @@ fn staleness(schemas: &Path, Declared { event, contract }: &Declared) -> Result<
         event_type: contract.event_type.clone(),
         event_version: contract.event_version,
         what,
-        whom: "",
         evidence: Evidence::Contracts,
         pointer: String::new(),
         location: Some(Location { file: event.file.to_owned(), line: event.line }),

@@ -286,6 +286,20 @@ fn an_xtask_that_names_no_events_says_what_to_write() {
     let outcome = project.xtask(&["schema-check"]);
     assert_eq!(outcome.code, 2, "{outcome:?}");
     assert!(outcome.err.contains("use my_events as _;"), "{outcome:?}");
+    // What a finding means can be asked even so.
+    let page = std::fs::read_to_string(repository().join("docs/findings.md")).unwrap();
+    assert_eq!(project.xtask(&["schema-check", "--explain", "all"]).out, page);
+    project
+        .xtask(&["schema-check", "--explain", "key-changed"])
+        .says(0, &["key-changed\n", "Before:", "Fix: "]);
+    project.xtask(&["schema-check", "--explain"]).says(0, &["\ntopic-changed  ", "\nnot-proven  "]);
+    let unknown = project.xtask(&["schema-check", "--explain", "key-change"]);
+    assert_eq!(unknown.code, 2, "{unknown:?}");
+    assert!(
+        unknown.err.contains("no finding has the id `key-change`; did you mean `key-changed`?"),
+        "{unknown:?}"
+    );
+    assert!(unknown.err.contains("\ntopic-changed  "), "{unknown:?}");
 }
 
 #[test]

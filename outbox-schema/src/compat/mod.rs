@@ -17,6 +17,7 @@ mod wording;
 pub use close::close_writer;
 pub(crate) use diff::variant_name;
 pub(crate) use example::example;
+pub(crate) use finding::page;
 pub use finding::{Evidence, Finding, FindingId, Location, Severity};
 pub use formats::Formats;
 pub use gate::check;

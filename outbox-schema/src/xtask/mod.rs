@@ -12,6 +12,7 @@ mod accept;
 mod catalog;
 mod check;
 mod contracts;
+mod explain;
 mod files;
 
 use crate::Catalog;
@@ -44,6 +45,9 @@ enum Command {
         /// A tag, a commit or a folder instead of the highest release tag
         #[arg(long, value_name = "TAG|COMMIT|FOLDER")]
         baseline: Option<String>,
+        /// Checks nothing, and says why a finding of that id matters and what to do; without an id, lists them all
+        #[arg(long, value_name = "ID", num_args = 0..=1, conflicts_with = "baseline")]
+        explain: Option<Option<String>>,
     },
     /// Writes a page about every event for readers in other teams
     Catalog {
@@ -89,12 +93,16 @@ where
 }
 
 fn carry_out(cli: &Cli) -> Result<bool, String> {
+    // Needs no event and no repository.
+    if let Command::SchemaCheck { explain: Some(id), .. } = &cli.command {
+        return explain::run(id.as_deref());
+    }
     let catalog = Catalog::collect().and_then(Catalog::not_empty).map_err(|error| error.to_string())?;
     let root = files::workspace_root()?;
     let schemas = cli.schemas.clone().unwrap_or_else(|| root.join("schemas"));
     match &cli.command {
         Command::SchemaAccept => accept::run(&catalog, &schemas),
-        Command::SchemaCheck { baseline } => check::run(&catalog, &schemas, baseline.as_deref()),
+        Command::SchemaCheck { baseline, .. } => check::run(&catalog, &schemas, baseline.as_deref()),
         Command::Catalog { out } => catalog::run(&catalog, &out.clone().unwrap_or_else(|| root.join("docs"))),
     }
 }

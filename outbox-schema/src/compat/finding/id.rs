@@ -5,7 +5,7 @@ use super::Severity;
 /// Declares the kinds from one table, so that none is without its name, weight and text.
 macro_rules! finding_ids {
     ($($variant:ident { name: $name:literal, severity: $severity:ident, title: $title:literal, whom: $whom:literal, })*) => {
-        /// The kinds of findings, each with a stable name.
+        /// The kinds of findings, each with a stable name; the page `docs/findings.md` explains them.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[non_exhaustive]
         pub enum FindingId {

@@ -1,6 +1,7 @@
 //! What the gate says about one change.
 
 mod id;
+pub(crate) mod page;
 
 pub use id::FindingId;
 

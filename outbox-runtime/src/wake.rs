@@ -60,11 +60,13 @@ impl WakeReceiver {
 pub(crate) struct Readiness {
     wake: WakeReceiver,
     soon: Option<Duration>,
+    /// The notifications of other processes that this reader knows of, also those that came while it was not waiting.
+    heard: u64,
 }
 
 impl Readiness {
     pub(crate) fn new(wake: WakeReceiver) -> Self {
-        Self { wake, soon: None }
+        Self { wake, soon: None, heard: 0 }
     }
 
     /// Something was there, so nothing more is expected.
@@ -75,7 +77,7 @@ impl Readiness {
     /// Waits for a sign that there is something to read, at most `at_most`.
     ///
     /// # Cancel safety
-    /// If dropped, a notification of another process may be missed; polling finds what it told of.
+    /// If dropped, no sign is lost.
     pub(crate) async fn wait<S: Store>(&mut self, store: &S, at_most: Duration) {
         let pause = self.soon.map_or(at_most, |soon| soon.min(at_most));
         tokio::select! { biased;
@@ -86,7 +88,7 @@ impl Readiness {
                 None => tokio::time::sleep(pause).await,
             },
             // The other process may have notified before its commit, too.
-            () = store.notified() => self.soon = Some(SOON.0),
+            () = store.notified(&mut self.heard) => self.soon = Some(SOON.0),
             () = tokio::time::sleep(pause) => {
                 self.soon = self.soon.map(|soon| soon * 2).filter(|soon| *soon <= SOON.1);
             }

@@ -66,11 +66,12 @@ pub trait Store: Clone + Send + Sync + 'static {
 
     /// Tells other processes that there may be something to read. Never inside a business transaction.
     fn notify(&self) -> impl Future<Output = Result<(), StoreError>> + Send;
-    /// Completes when another process notified, or never where the database cannot tell. A hint only: polling decides.
+    /// Completes when more notifications of other processes were heard than `heard` counts, and sets it; never completes
+    /// where the database cannot tell. A hint only: polling decides.
     ///
     /// # Cancel safety
-    /// If dropped, a notification may be missed.
-    fn notified(&self) -> impl Future<Output = ()> + Send;
+    /// If dropped, no notification is missed: the next call with the same count completes at once.
+    fn notified(&self, heard: &mut u64) -> impl Future<Output = ()> + Send;
 
     /// Takes the lease if it is free, expired or already this owner's. Gives the epoch, or `None` if another holds it.
     fn acquire(

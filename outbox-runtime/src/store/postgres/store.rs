@@ -70,8 +70,8 @@ impl Store for PostgresStore {
         within(self, "notify other processes", notify::notify(self)).await
     }
 
-    async fn notified(&self) {
-        notify::notified(self).await;
+    async fn notified(&self, heard: &mut u64) {
+        notify::notified(self, heard).await;
     }
 
     async fn acquire(

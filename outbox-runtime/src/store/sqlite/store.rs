@@ -123,7 +123,7 @@ impl Store for SqliteStore {
         Ok(())
     }
 
-    async fn notified(&self) {
+    async fn notified(&self, _heard: &mut u64) {
         std::future::pending().await
     }
 

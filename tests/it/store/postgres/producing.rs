@@ -5,7 +5,9 @@ use outbox::{
     EnqueueError, Event, Outbox,
     store::{Claim, Claimed, Store, StoreError},
 };
+use outbox_tests::{proxy::Proxy, servers::Postgres};
 use sqlx::{Connection, PgConnection, Row};
+use std::time::{Duration, Instant};
 
 #[derive(Event, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 #[event(type = "tests.placed", version = 1, topic = "tests")]
@@ -280,8 +282,11 @@ async fn a_notification_reaches_all_who_wait_in_another_process() {
     let Some(world) = World::start().await else { return };
     let other = outbox::postgres::PostgresStore::connect(&world.url).await.unwrap();
     // The first wait only connects; from then on each notification is heard.
-    other.notified().await;
-    let all = async { tokio::join!(other.notified(), other.notified(), other.notified()) };
+    let mut one = 0;
+    other.notified(&mut one).await;
+    let (mut two, mut three) = (one, one);
+    let all =
+        async { tokio::join!(other.notified(&mut one), other.notified(&mut two), other.notified(&mut three)) };
     let notify = async {
         loop {
             world.store.notify().await.unwrap();
@@ -291,5 +296,55 @@ async fn a_notification_reaches_all_who_wait_in_another_process() {
     tokio::select! {
         _ = all => {}
         () = notify => {}
+    }
+}
+
+#[tokio::test]
+async fn a_notification_that_came_between_two_waits_is_not_missed() {
+    let Some(world) = World::start().await else { return };
+    let other = outbox::postgres::PostgresStore::connect(&world.url).await.unwrap();
+    let mut one = 0;
+    other.notified(&mut one).await;
+    let mut busy = one;
+    let waits = async { other.notified(&mut one).await };
+    let notify = async {
+        loop {
+            world.store.notify().await.unwrap();
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::select! {
+        () = waits => {}
+        () = notify => {}
+    }
+
+    // Nothing more is sent, and this one did not wait when it came.
+    tokio::time::timeout(super::PATIENCE, other.notified(&mut busy)).await.expect("it was heard by another one");
+}
+
+#[tokio::test]
+async fn what_was_sent_while_the_listening_connection_was_lost_is_looked_for_though_the_waits_are_short() {
+    let Some(postgres) = Postgres::shared().await else { return };
+    let world = World::on(postgres).await;
+    let proxy = Proxy::to(postgres.port()).await;
+    let url = world.url.replace(&postgres.port().to_string(), &proxy.address().port().to_string());
+    let pool = sqlx::postgres::PgPoolOptions::new().connect_lazy(&url).unwrap();
+    let other = outbox::postgres::PostgresStore::with_pool(pool, Default::default()).unwrap();
+    let mut heard = 0;
+    other.notified(&mut heard).await;
+    let short = Duration::from_millis(1);
+
+    proxy.cut();
+    for _ in 0..20 {
+        let _ = tokio::time::timeout(short, other.notified(&mut heard)).await;
+    }
+    let before = heard;
+    proxy.resume();
+
+    // Nothing is sent any more, so only the connection itself can tell.
+    let deadline = Instant::now() + super::PATIENCE;
+    while heard == before {
+        let _ = tokio::time::timeout(short, other.notified(&mut heard)).await;
+        assert!(Instant::now() < deadline, "the new connection did not say that something may be missed");
     }
 }

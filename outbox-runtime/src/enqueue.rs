@@ -2,6 +2,7 @@
 
 use crate::{
     envelope::{EventId, Headers, NewEvent},
+    held::Lane,
     payload,
     preflight::Limits,
     store::{EventState, OpenTx, Statement, Store, StoreError, sealed::Sealed},
@@ -10,6 +11,7 @@ use crate::{
 };
 use outbox_schema::Event;
 use std::{
+    collections::BTreeSet,
     error::Error,
     fmt,
     ops::{Deref, DerefMut},
@@ -167,8 +169,10 @@ impl<S: Store> Outbox<S> {
         tx: &mut impl OpenTx<S>,
         event: impl IntoDraft,
     ) -> Result<EventId, EnqueueError> {
-        let event = self.complete(event.into_draft())?;
-        self.write(tx, std::slice::from_ref(&event)).await?;
+        let draft = event.into_draft();
+        let locked = draft.locked_lane().into_iter().collect();
+        let event = self.complete(draft)?;
+        self.write(tx, &locked, std::slice::from_ref(&event)).await?;
         Ok(event.id)
     }
 
@@ -184,12 +188,11 @@ impl<S: Store> Outbox<S> {
         tx: &mut impl OpenTx<S>,
         events: impl IntoIterator<Item = D>,
     ) -> Result<Vec<EventId>, EnqueueError> {
-        let events = events
-            .into_iter()
-            .map(|event| self.complete(event.into_draft()))
-            .collect::<Result<Vec<_>, _>>()?;
+        let drafts: Vec<Draft> = events.into_iter().map(IntoDraft::into_draft).collect();
+        let locked = drafts.iter().filter_map(Draft::locked_lane).collect();
+        let events = drafts.into_iter().map(|draft| self.complete(draft)).collect::<Result<Vec<_>, _>>()?;
         if !events.is_empty() {
-            self.write(tx, &events).await?;
+            self.write(tx, &locked, &events).await?;
         }
         Ok(events.iter().map(|event| event.id).collect())
     }
@@ -198,9 +201,14 @@ impl<S: Store> Outbox<S> {
     /// gives up the nudge: a relay then finds the event by polling.
     ///
     /// # Errors
-    /// As [`Outbox::enqueue`].
+    /// As [`Outbox::enqueue`], and [`EnqueueError::Unlocked`] for a draft that is [`locked`](Draft::locked).
     pub fn statement(&self, event: impl IntoDraft) -> Result<(EventId, Statement), EnqueueError> {
-        let event = self.complete(event.into_draft())?;
+        let draft = event.into_draft();
+        let is_locked = draft.locked_lane().is_some();
+        let event = self.complete(draft)?;
+        if is_locked {
+            return Err(EnqueueError::Unlocked { event: event.event_type });
+        }
         Ok((event.id, self.inner.store.statement(&event)))
     }
 
@@ -215,13 +223,20 @@ impl<S: Store> Outbox<S> {
         self.inner.store.state(id).await
     }
 
-    async fn write(&self, tx: &mut impl OpenTx<S>, events: &[NewEvent]) -> Result<(), EnqueueError> {
+    async fn write(
+        &self,
+        tx: &mut impl OpenTx<S>,
+        locked: &BTreeSet<Lane>,
+        events: &[NewEvent],
+    ) -> Result<(), EnqueueError> {
         let nudges_itself = tx.nudges_at_commit();
-        self.inner
-            .store
-            .insert(tx.connection(), events)
-            .await
-            .map_err(|source| EnqueueError::Store { event: events[0].event_type.clone(), source })?;
+        let failed = |source| EnqueueError::Store { event: events[0].event_type.clone(), source };
+        let store = &self.inner.store;
+        if !locked.is_empty() {
+            // A statement of its own before the insert: the numbers must be taken under the locks.
+            store.lock_lanes(tx.connection(), locked).await.map_err(failed)?;
+        }
+        store.insert(tx.connection(), events).await.map_err(failed)?;
         tx.wrote_last();
         if !nudges_itself {
             self.inner.wake.nudge(Nudge::Soon);
@@ -340,6 +355,7 @@ impl<S: Store> OpenTx<S> for Tx<S> {
 #[must_use = "a draft is written by `enqueue`"]
 pub struct Draft {
     event: Result<NewEvent, EnqueueError>,
+    locks: bool,
 }
 
 /// Starts a draft of `event`.
@@ -366,7 +382,7 @@ pub fn draft<E: Event>(event: &E) -> Draft {
         twin: None,
         on_poison: E::ON_POISON,
     });
-    Draft { event }
+    Draft { event, locks: false }
 }
 
 impl Draft {
@@ -388,6 +404,24 @@ impl Draft {
             event.traceparent = Some(traceparent.into());
             event.tracestate = tracestate;
         })
+    }
+
+    /// Takes a lock on the event's key first and holds it to the end of the transaction, so that events of this key keep
+    /// the order of their commits though their writers have no row in common. Every writer of the key must do so.
+    ///
+    /// On PostgreSQL it is an advisory lock: a writer waits for the others of the key, and two transactions that lock the
+    /// same keys in different order may deadlock, which the database ends with a transient error. Events of one batch
+    /// are locked in an order of their own. On SQLite nothing is taken: the one writer has locked everything already. An
+    /// unordered event has no order to keep, so nothing is locked for it either.
+    pub fn locked(mut self) -> Self {
+        self.locks = true;
+        self
+    }
+
+    /// What is to be locked before the event is written.
+    fn locked_lane(&self) -> Option<Lane> {
+        let event = self.event.as_ref().ok().filter(|event| self.locks && event.key.is_some())?;
+        Some(Lane::of(event))
     }
 
     fn with(mut self, change: impl FnOnce(&mut NewEvent)) -> Self {
@@ -469,6 +503,14 @@ pub enum EnqueueError {
         pointer: String,
         /// What is wrong there, without the value.
         problem: String,
+    },
+    /// A draft that asks for a lock was made into a statement, which takes none.
+    #[error(
+        "a statement takes no lock for event `{event}`; lock a row of its key in your transaction and leave out `locked`"
+    )]
+    Unlocked {
+        /// The event type.
+        event: String,
     },
     /// The database refused the row.
     #[error("could not write event `{event}` to the outbox; roll back, and retry if the cause is transient")]

@@ -12,7 +12,7 @@
 //! A key waits as long as its mark stands. Marks and held rows change only in fenced writes of the stage's leader, and
 //! the write that removes the last held row of a key removes its mark with it.
 
-use crate::envelope::{Envelope, EventId, Seq};
+use crate::envelope::{Envelope, EventId, NewEvent, Seq};
 use std::{fmt, time::Duration};
 
 /// One relay or one consumer: whose progress, held events and dead letters these are.
@@ -64,11 +64,11 @@ pub struct Lane(String);
 impl Lane {
     /// The lane of an event.
     #[must_use]
-    pub fn of(envelope: &Envelope) -> Self {
-        match &envelope.key {
-            Some(key) => Self(format!("{}/{key}", envelope.topic)),
+    pub fn of(event: &NewEvent) -> Self {
+        match &event.key {
+            Some(key) => Self(format!("{}/{key}", event.topic)),
             // A topic is never empty, so no key's lane begins with a slash.
-            None => Self(format!("/{}", envelope.id)),
+            None => Self(format!("/{}", event.id)),
         }
     }
 

@@ -12,6 +12,7 @@ on_each_store! {
     a_batch_is_refused_whole_when_one_of_its_events_is,
     the_payload_in_the_table_is_the_text_that_every_reader_sees,
     a_statement_for_other_drivers_writes_the_same_row,
+    a_draft_that_locks_its_key_is_written_and_cannot_be_a_statement,
 }
 
 /// An event with a map of any members, which the derive cannot look into.
@@ -131,4 +132,19 @@ async fn a_statement_for_other_drivers_writes_the_same_row<S: TestStore>() {
     let consumer = world.consume().await;
     assert_eq!(world.effects_of(1).await, [("a".to_owned(), 1)]);
     consumer.stop().await.unwrap();
+}
+
+async fn a_draft_that_locks_its_key_is_written_and_cannot_be_a_statement<S: TestStore>() {
+    let Some(world) = World::<S>::start().await else { return };
+    let mut tx = world.outbox.begin().await.unwrap();
+
+    let keyed = world.outbox.enqueue(&mut tx, draft(&noted("a", 1)).locked()).await.unwrap();
+    let unordered = world.outbox.enqueue(&mut tx, draft(&loose("n")).locked()).await.unwrap();
+    tx.commit().await.unwrap();
+
+    for id in [keyed, unordered] {
+        assert_eq!(world.outbox.state(id).await.unwrap(), EventState::Pending);
+    }
+    let refused = world.outbox.statement(draft(&noted("a", 1)).locked()).unwrap_err();
+    assert!(matches!(refused, EnqueueError::Unlocked { .. }), "{refused:?}");
 }

@@ -14,10 +14,10 @@ use crate::{
     cursor::{Filter, LogCursor, Start},
     dead_letter::{DeadLetter, DeadLetterFilter, Request},
     envelope::{Envelope, EventId, NewEvent},
-    held::{Change, HeldEvent, Stage},
+    held::{Change, HeldEvent, Lane, Stage},
     lease::{Fence, LeaseName, Owner},
 };
-use std::time::Duration;
+use std::{collections::BTreeSet, time::Duration};
 
 /// A database that keeps the log and the records of every stage.
 ///
@@ -53,6 +53,16 @@ pub trait Store: Clone + Send + Sync + 'static {
     /// The connection inside `tx`.
     fn connection(tx: &mut Self::Tx) -> &mut Self::Connection;
 
+    /// Locks these lanes, in their order, to the end of the caller's transaction. Nothing to do where a transaction that
+    /// writes is alone anyway.
+    fn lock_lanes(
+        &self,
+        connection: &mut Self::Connection,
+        lanes: &BTreeSet<Lane>,
+    ) -> impl Future<Output = Result<(), StoreError>> + Send {
+        let _ = (connection, lanes);
+        std::future::ready(Ok(()))
+    }
     /// Writes events in the caller's transaction, in the order given.
     fn insert(
         &self,

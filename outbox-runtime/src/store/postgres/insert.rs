@@ -3,9 +3,26 @@
 use super::{PostgresStore, error::during, row};
 use crate::{
     envelope::NewEvent,
+    held::Lane,
     store::{Statement, StatementValue, StoreError},
 };
 use sqlx::PgConnection;
+use std::collections::BTreeSet;
+
+/// Locks the lanes, one after the other, to the end of the caller's transaction.
+pub(super) async fn lock_lanes(
+    store: &PostgresStore,
+    connection: &mut PgConnection,
+    lanes: &BTreeSet<Lane>,
+) -> Result<(), StoreError> {
+    let lanes: Vec<&str> = lanes.iter().map(Lane::as_str).collect();
+    sqlx::query(store.sql().lock_writers.clone())
+        .bind(lanes)
+        .execute(connection)
+        .await
+        .map_err(during("lock the key of an event"))?;
+    Ok(())
+}
 
 /// Writes the events in the order given; one of them by the statement without arrays, which is cheaper.
 pub(super) async fn insert(

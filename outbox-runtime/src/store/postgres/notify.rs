@@ -68,7 +68,10 @@ async fn listen(store: &PostgresStore) {
     let mut connection = listener.connection.lock().await;
     while let Err(error) = receive(store, &mut connection).await {
         *connection = None;
-        tracing::debug!(error = &error as &dyn std::error::Error, "the listening connection was lost; readers poll");
+        tracing::debug!(
+            error = &error as &dyn std::error::Error,
+            "the listening connection was lost; readers poll"
+        );
         tokio::time::sleep(RECONNECT_PAUSE).await;
     }
     listener.heard.send_modify(|count| *count += 1);

@@ -70,6 +70,7 @@ statements! {
     lock_fence,
     lock_lanes,
     lock_log,
+    lock_writers,
     notify,
     prove_and_commit,
     prove_handler,

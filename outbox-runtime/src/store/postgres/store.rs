@@ -10,7 +10,7 @@ use crate::{
     cursor::{Filter, Start},
     dead_letter::{DeadLetter, DeadLetterFilter, Request},
     envelope::{EventId, NewEvent},
-    held::{Change, HeldEvent, Stage},
+    held::{Change, HeldEvent, Lane, Stage},
     lease::{Fence, LeaseName, Owner},
     store::{
         Claim, Claimed, EventState, HandlerToken, OpenTx, Retention, StageStatus, Statement, Store,
@@ -18,7 +18,7 @@ use crate::{
     },
 };
 use sqlx::{PgConnection, Postgres, Transaction};
-use std::time::Duration;
+use std::{collections::BTreeSet, time::Duration};
 
 impl Store for PostgresStore {
     type Tx = Tx;
@@ -52,6 +52,14 @@ impl Store for PostgresStore {
 
     fn connection(tx: &mut Tx) -> &mut PgConnection {
         tx
+    }
+
+    async fn lock_lanes(
+        &self,
+        connection: &mut PgConnection,
+        lanes: &BTreeSet<Lane>,
+    ) -> Result<(), StoreError> {
+        insert::lock_lanes(self, connection, lanes).await
     }
 
     async fn insert(&self, connection: &mut PgConnection, events: &[NewEvent]) -> Result<(), StoreError> {

@@ -2,7 +2,7 @@
 
 use super::{LONG, World, event, prove_and_commit};
 use outbox::{
-    EnqueueError, Event, Outbox,
+    EnqueueError, Event, Outbox, draft,
     store::{Claim, Claimed, Store, StoreError},
 };
 use outbox_tests::{proxy::Proxy, servers::Postgres};
@@ -59,7 +59,8 @@ async fn the_search_path_changes_nothing() {
         outbox.enqueue(&mut tx, &placed("one")).await.unwrap();
         let mut savepoint = tx.begin().await.unwrap();
         outbox.enqueue(&mut savepoint, &placed("two")).await.unwrap();
-        outbox.enqueue_batch(&mut savepoint, [&placed("three"), &placed("four")]).await.unwrap();
+        let locked = ["three", "four"].map(|id| draft(&placed(id)).locked());
+        outbox.enqueue_batch(&mut savepoint, locked).await.unwrap();
         savepoint.commit().await.unwrap();
         tx.commit().await.unwrap();
     }
@@ -285,8 +286,9 @@ async fn a_notification_reaches_all_who_wait_in_another_process() {
     let mut one = 0;
     other.notified(&mut one).await;
     let (mut two, mut three) = (one, one);
-    let all =
-        async { tokio::join!(other.notified(&mut one), other.notified(&mut two), other.notified(&mut three)) };
+    let all = async {
+        tokio::join!(other.notified(&mut one), other.notified(&mut two), other.notified(&mut three))
+    };
     let notify = async {
         loop {
             world.store.notify().await.unwrap();
@@ -297,6 +299,35 @@ async fn a_notification_reaches_all_who_wait_in_another_process() {
         _ = all => {}
         () = notify => {}
     }
+}
+
+#[tokio::test]
+async fn writers_that_lock_a_key_by_their_drafts_are_numbered_in_the_order_of_their_commits() {
+    let Some(world) = World::start().await else { return };
+    let outbox = Outbox::builder(world.store.clone()).build();
+    let mut watcher = PgConnection::connect(&world.url).await.unwrap();
+    let mut first = outbox.begin().await.unwrap();
+    outbox.enqueue_batch(&mut first, ["b", "a"].map(|id| draft(&placed(id)).locked())).await.unwrap();
+    let mut other = outbox.begin().await.unwrap();
+    outbox.enqueue(&mut other, draft(&placed("other")).locked()).await.unwrap();
+    other.commit().await.unwrap();
+    let second = tokio::spawn({
+        let outbox = outbox.clone();
+        async move {
+            let mut tx = outbox.begin().await.unwrap();
+            // In the opposite order: without an order of their own these two would deadlock.
+            outbox.enqueue_batch(&mut tx, ["a", "b"].map(|id| draft(&placed(id)).locked())).await.unwrap();
+            tx.commit().await.unwrap();
+        }
+    });
+    super::until_waiting(&mut watcher, 1).await;
+    outbox.enqueue(&mut first, draft(&placed("b")).locked()).await.unwrap();
+    first.commit().await.unwrap();
+    second.await.unwrap();
+
+    let page = outbox::cursor::LogCursor::read(&mut world.open().await, 10).await.unwrap();
+
+    assert_eq!(super::keys_of(&page), ["b", "a", "other", "b", "a", "b"]);
 }
 
 #[tokio::test]
@@ -319,7 +350,9 @@ async fn a_notification_that_came_between_two_waits_is_not_missed() {
     }
 
     // Nothing more is sent, and this one did not wait when it came.
-    tokio::time::timeout(super::PATIENCE, other.notified(&mut busy)).await.expect("it was heard by another one");
+    tokio::time::timeout(super::PATIENCE, other.notified(&mut busy))
+        .await
+        .expect("it was heard by another one");
 }
 
 #[tokio::test]

@@ -8,7 +8,7 @@ pub use outbox_macros::{Event, EventSet};
 pub use outbox_schema::{
     Catalog, CatalogError, ConsumedEvent, ConsumerEntry, DecodeError, DescribedBySchema, EncodedEvent, Event,
     EventDescriptor, EventSet, EventVariant, FieldDescriptor, KeySource, OnPoison, OrderingMode,
-    PartitionKey, ReadFromJson, WrittenAsJson,
+    PartitionKey, ReadFromJson, Upcast, UpcastFrom, WrittenAsJson,
 };
 
 #[cfg(feature = "cli")]

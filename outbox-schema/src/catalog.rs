@@ -27,6 +27,16 @@ pub struct ConsumedEvent {
     pub event_version: u32,
     /// The topic the event travels on.
     pub topic: &'static str,
+    /// The version that the event is made into before the handler sees it; `None` when the handler takes it as it is.
+    pub upcast_to: Option<u32>,
+}
+
+impl ConsumedEvent {
+    /// Whether both are of one event type and version, however they are taken.
+    #[must_use]
+    pub fn is_of_version(&self, other: &Self) -> bool {
+        (self.event_type, self.event_version) == (other.event_type, other.event_version)
+    }
 }
 
 inventory::collect!(ConsumerEntry);

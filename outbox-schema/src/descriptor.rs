@@ -23,6 +23,8 @@ pub struct EventDescriptor {
     pub emitted_by: &'static str,
     /// Why the event should no longer be used, and what to use instead.
     pub deprecated: Option<&'static str>,
+    /// The lower version that it is made from, if it is from one.
+    pub upcast_from: fn() -> Option<u32>,
     /// The doc comment of the struct.
     pub description: &'static str,
     /// The Rust path of the struct.
@@ -103,6 +105,7 @@ impl EventDescriptor {
             on_poison: E::ON_POISON,
             emitted_by: source.emitted_by,
             deprecated: source.deprecated,
+            upcast_from: || E::UPCAST.map(|upcast| upcast.from_version),
             description: source.description,
             rust_path: source.rust_path,
             file: source.file,

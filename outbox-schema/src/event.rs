@@ -1,5 +1,6 @@
 //! The trait behind `#[derive(Event)]`: what a type must say to travel as an event.
 
+use crate::Upcast;
 use crate::payload::{DescribedBySchema, ReadFromJson, WrittenAsJson};
 
 /// A struct that is enqueued, published and handled as one typed event.
@@ -21,6 +22,8 @@ pub trait Event: WrittenAsJson + ReadFromJson + DescribedBySchema + Send + Sync 
     const ORDERING: OrderingMode;
     /// What happens to an event that is refused for good or has used up its attempts.
     const ON_POISON: OnPoison;
+    /// How the event is made from a lower version of its type, if it is: a consumer that takes it then takes that too.
+    const UPCAST: Option<Upcast<Self>> = None;
 
     /// The partition key as text; `None` for unordered events.
     fn partition_key(&self) -> Option<String>;

@@ -15,18 +15,32 @@ pub trait EventSet: Sized + Send + 'static {
     /// The variants in source order; a single event is its own only variant.
     const VARIANTS: &'static [EventVariant<Self>];
 
-    /// The events of the set, in the order of the variants.
+    /// The events of the set, in the order of the variants: those that a variant holds, and those it is made from.
+    ///
+    /// An event that one variant holds and another is made from stands here once, as [`EventSet::decode`] takes it.
     #[must_use]
     fn events() -> Vec<ConsumedEvent> {
-        Self::VARIANTS.iter().flat_map(|variant| (variant.events)()).collect()
+        let mut events: Vec<ConsumedEvent> = Vec::new();
+        for event in Self::VARIANTS.iter().flat_map(|variant| (variant.events)()) {
+            // Two variants that hold the same event both stay: that is a mistake, which the catalog reports.
+            let rival = events.iter_mut().find(|other| other.is_of_version(&event));
+            match rival.filter(|other| (other.upcast_to, event.upcast_to) != (None, None)) {
+                Some(other) => other.upcast_to = other.upcast_to.min(event.upcast_to),
+                None => events.push(event),
+            }
+        }
+        events
     }
 
-    /// Decodes an event of the set; `None` when the set has no such event.
+    /// Decodes an event of the set; `None` when the set has no such event. The variant that holds the very version takes
+    /// it; else, of those that are made from it, the one of the lowest version.
     ///
     /// # Errors
     /// [`DecodeError`] when serde refuses the payload.
     fn decode(event: &EncodedEvent<'_>) -> Option<Result<Self, DecodeError>> {
-        Self::VARIANTS.iter().find_map(|variant| (variant.decode)(event))
+        let nearest = Self::VARIANTS.iter().filter_map(|variant| Some((variant.way_of(event)?, variant)));
+        let (_, variant) = nearest.min_by_key(|(way, _)| way.upcast_to)?;
+        (variant.decode)(event)
     }
 }
 
@@ -37,6 +51,14 @@ pub struct EventVariant<S> {
     pub events: fn() -> Vec<ConsumedEvent>,
     /// Decodes one of them into the set; `None` for other events.
     pub decode: fn(&EncodedEvent<'_>) -> Option<Result<S, DecodeError>>,
+}
+
+impl<S> EventVariant<S> {
+    /// As which of its events the variant takes this one.
+    fn way_of(&self, event: &EncodedEvent<'_>) -> Option<ConsumedEvent> {
+        let mut events = (self.events)().into_iter();
+        events.find(|one| (one.event_type, one.event_version) == (event.event_type, event.event_version))
+    }
 }
 
 /// One event as text.
@@ -81,18 +103,22 @@ impl<E: Event> EventSet for E {
 }
 
 fn events_of_one<E: Event>() -> Vec<ConsumedEvent> {
-    vec![ConsumedEvent { event_type: E::TYPE, event_version: E::VERSION, topic: E::TOPIC }]
+    let own =
+        ConsumedEvent { event_type: E::TYPE, event_version: E::VERSION, topic: E::TOPIC, upcast_to: None };
+    let lower = E::UPCAST.into_iter().flat_map(|upcast| (upcast.events)());
+    let lower = lower.map(|event| ConsumedEvent { upcast_to: Some(E::VERSION), ..event });
+    std::iter::once(own).chain(lower).collect()
 }
 
 fn decode_one<E: Event>(event: &EncodedEvent<'_>) -> Option<Result<E, DecodeError>> {
-    let is_it = (event.event_type, event.event_version) == (E::TYPE, E::VERSION);
-    is_it.then(|| {
-        serde_json::from_str(event.payload).map_err(|source| DecodeError {
-            event_type: E::TYPE,
-            event_version: E::VERSION,
-            source,
-        })
-    })
+    if (event.event_type, event.event_version) != (E::TYPE, E::VERSION) {
+        return E::UPCAST.and_then(|upcast| (upcast.decode)(event));
+    }
+    Some(serde_json::from_str(event.payload).map_err(|source| DecodeError {
+        event_type: E::TYPE,
+        event_version: E::VERSION,
+        source,
+    }))
 }
 
 /// The events of the set `E`.

@@ -20,3 +20,4 @@ mod stop;
 mod store;
 mod tidy;
 mod user_crate;
+mod versions;

@@ -3,10 +3,12 @@
 mod consumer;
 mod event;
 mod store;
+mod versions;
 
 pub use consumer::Calls;
 pub use event::{Heard, Noted, Plan, Told, noted, planned};
 pub use store::TestStore;
+pub use versions::{Moved, MovedV1, MovedV2};
 
 use outbox::broker::Broker;
 use outbox::nats::{NatsBroker, NatsConfig};
@@ -93,6 +95,11 @@ impl<S: TestStore> World<S> {
     /// A runner of the consumer that spreads, quick to take over.
     pub fn spreader(&self) -> RunnerBuilder<S> {
         self.runner_of([S::SPREADER]).state(Arc::clone(&self.calls))
+    }
+
+    /// A runner of the consumer that follows moves, quick to take over.
+    pub fn follower(&self) -> RunnerBuilder<S> {
+        self.runner_of([S::FOLLOWER]).state(Arc::clone(&self.mended))
     }
 
     fn runner_of<const N: usize>(&self, consumers: [&'static str; N]) -> RunnerBuilder<S> {

@@ -9,9 +9,18 @@ use crate::mistakes::Mistakes;
 use proc_macro2::TokenStream;
 use syn::{Attribute, Expr, ExprLit, Ident, Lit, LitInt, LitStr, Meta, Path};
 
-// `upcast_from`, `also_as` and `retired` will stand here too.
-const CONTAINER_KEYS: &[&str] =
-    &["type", "version", "topic", "key_with", "unordered", "on_poison", "emitted_by", "deprecated", "crate"];
+const CONTAINER_KEYS: &[&str] = &[
+    "type",
+    "version",
+    "topic",
+    "key_with",
+    "unordered",
+    "on_poison",
+    "upcast_from",
+    "emitted_by",
+    "deprecated",
+    "crate",
+];
 const FIELD_KEYS: &[&str] = &["key"];
 
 /// `#[event(…)]` on the struct.
@@ -25,6 +34,7 @@ pub(super) struct EventAttr {
     pub(super) key_with: Option<Path>,
     pub(super) unordered: Option<Ident>,
     pub(super) on_poison: Option<LitStr>,
+    pub(super) upcast_from: Option<Path>,
     pub(super) emitted_by: Option<LitStr>,
     pub(super) deprecated: Option<LitStr>,
     pub(super) root: Option<Path>,
@@ -81,6 +91,10 @@ impl EventAttr {
             "on_poison" => {
                 let value = entry.text("on_poison = \"park\"", mistakes);
                 entry::set_once(&mut self.on_poison, value, key, mistakes);
+            }
+            "upcast_from" => {
+                let value = entry.path("upcast_from = OrderPlacedV1", mistakes);
+                entry::set_once(&mut self.upcast_from, value, key, mistakes);
             }
             "emitted_by" => {
                 let value = entry.text("emitted_by = \"orders\"", mistakes);

@@ -1,7 +1,7 @@
 //! Writes the impl of `Event` and the catalog entry.
 
 use super::valid::{Event, EventField, Key, OnPoison};
-use crate::place::{Place, generated_at};
+use crate::place::{Place, all_at, generated_at};
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote, quote_spanned};
 use syn::Path;
@@ -14,6 +14,7 @@ pub(super) fn event(event: &Event<'_>, root: &Path) -> TokenStream {
     let Event { event_type, version, topic, description, .. } = event;
     let ordering = ordering(&event.key);
     let on_poison = on_poison(event.on_poison);
+    let upcast = upcast(event, &private);
     let partition_key = partition_key(&event.key, &private);
     let source = key_source(&event.key, &private);
     let emitted_by =
@@ -31,11 +32,16 @@ pub(super) fn event(event: &Event<'_>, root: &Path) -> TokenStream {
             const TOPIC: &'static str = #topic;
             const ORDERING: #private::OrderingMode = #private::OrderingMode::#ordering;
             const ON_POISON: #private::OnPoison = #private::OnPoison::#on_poison;
+            #(
+                const UPCAST: ::core::option::Option<#private::Upcast<Self>> = ::core::option::Option::Some(#upcast);
+            )*
 
             fn partition_key(&self) -> ::core::option::Option<#private::String> {
                 #partition_key
             }
         }
+
+        #(const _: #private::Upcast<#ident> = #upcast;)*
 
         #private::submit! {
             #private::EventDescriptor::of::<#ident>(#private::EventSource {
@@ -65,6 +71,18 @@ fn on_poison(policy: OnPoison) -> TokenStream {
         OnPoison::Block => quote!(Block),
         OnPoison::Skip => quote!(Skip),
     }
+}
+
+/// The call that makes the upcast, if there is one. It stands in a constant of its own too: that is evaluated, and thereby
+/// judged, whether anybody uses it or not.
+fn upcast(event: &Event<'_>, private: &TokenStream) -> Vec<TokenStream> {
+    let ident = generated_at(event.ident);
+    let call = |from: &Path| {
+        let from = generated_at(from);
+        // All of it stands at the path: that is what to change when it names no lower version.
+        all_at(from.span(), quote!(#private::upcast::<#from, #ident>()))
+    };
+    event.upcast_from.map(call).into_iter().collect()
 }
 
 fn partition_key(key: &Key<'_>, private: &TokenStream) -> TokenStream {

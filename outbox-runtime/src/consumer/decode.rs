@@ -51,7 +51,8 @@ pub(super) fn route<'a>(event: Result<&'a Envelope, &'a Malformed>, events: &[Co
     Route::Refuse {
         reason: "version-not-taken",
         problem: format!(
-            "no handler of this consumer takes version {event_version} of `{event_type}`; add one"
+            "no handler of this consumer takes version {event_version} of `{event_type}`; let a newer version that it \
+             takes be made from this one with `upcast_from`"
         ),
     }
 }

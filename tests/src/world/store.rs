@@ -15,6 +15,8 @@ pub trait TestStore: Store {
     const CONSUMER: &'static str;
     /// The name of the consumer that spreads what it is told.
     const SPREADER: &'static str;
+    /// The name of the consumer that follows moves.
+    const FOLLOWER: &'static str;
 
     /// Opens the store at `url`.
     fn open(url: &str) -> impl Future<Output = Self> + Send;
@@ -51,6 +53,7 @@ pub trait TestStore: Store {
 impl TestStore for SqliteStore {
     const CONSUMER: &'static str = "world.note-sqlite";
     const SPREADER: &'static str = "world.spread-sqlite";
+    const FOLLOWER: &'static str = "world.follow-sqlite";
 
     async fn open(url: &str) -> Self {
         Self::open(url).await.unwrap()
@@ -120,6 +123,7 @@ impl TestStore for SqliteStore {
 impl TestStore for PostgresStore {
     const CONSUMER: &'static str = "world.note-postgres";
     const SPREADER: &'static str = "world.spread-postgres";
+    const FOLLOWER: &'static str = "world.follow-postgres";
 
     async fn open(url: &str) -> Self {
         let store = Self::connect(url).await.unwrap();

@@ -43,6 +43,7 @@ fn event() -> EventDescriptor {
         on_poison: OnPoison::Park,
         emitted_by: "shop",
         deprecated: None,
+        upcast_from: || None,
         description: "",
         rust_path: "shop::Placed",
         file: "src/lib.rs",

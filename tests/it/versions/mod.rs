@@ -1,0 +1,3 @@
+//! Versions of one event type side by side.
+
+mod upcast;

@@ -10,6 +10,7 @@ pub mod conformance;
 pub mod consumer;
 pub mod cursor;
 pub mod dead_letter;
+mod draft;
 mod enqueue;
 pub mod envelope;
 pub mod held;
@@ -31,7 +32,8 @@ mod upkeep;
 mod validate;
 mod wake;
 
-pub use enqueue::{Draft, EnqueueError, IntoDraft, Outbox, OutboxBuilder, Tx, draft};
+pub use draft::{Draft, IntoDraft, draft};
+pub use enqueue::{EnqueueError, Outbox, OutboxBuilder, Tx};
 pub use preflight::Limits;
 pub use runner::{Runner, RunnerBuilder, Settings};
 pub use start::RunError;

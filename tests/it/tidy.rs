@@ -13,7 +13,7 @@ const LAYERS: &[&[&str]] = &[
     &["clock", "telemetry", "backoff", "pause", "envelope", "payload"],
     &["store", "cursor", "lease", "held", "dead_letter"],
     &["wake", "poison", "held_watch", "leadership"],
-    &["enqueue", "preflight", "validate"],
+    &["enqueue", "draft", "preflight", "validate"],
     &["broker"],
     &["relay", "upkeep", "cdc"],
     &["consumer"],

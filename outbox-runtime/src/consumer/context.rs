@@ -1,7 +1,8 @@
 //! What a handler may know of the delivery it works on, and how it writes follow-up events.
 
 use crate::{
-    enqueue::{EnqueueError, IntoDraft, Outbox},
+    draft::IntoDraft,
+    enqueue::{EnqueueError, Outbox},
     envelope::{Envelope, EventId, Headers},
     store::{OpenTx, Store},
 };

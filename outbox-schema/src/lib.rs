@@ -15,6 +15,8 @@ mod descriptor;
 mod docs;
 mod event;
 mod event_set;
+#[cfg(feature = "xtask")]
+mod json;
 mod partition_key;
 mod payload;
 #[cfg(feature = "xtask")]

@@ -14,6 +14,7 @@ mod macros;
 mod promise;
 mod quickstart;
 mod schema_cases;
+mod schema_gate;
 mod servers;
 mod start;
 mod stop;

@@ -2,11 +2,12 @@
 
 use super::contracts::{self, Declared};
 use super::files::{is_same, read, say, shown, write};
-use crate::{Catalog, baseline};
+use super::project::Project;
+use crate::baseline;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-pub(super) fn run(catalog: &Catalog, schemas: &Path) -> Result<bool, String> {
+pub(super) fn run(Project { catalog, schemas, .. }: &Project) -> Result<bool, String> {
     let contracts = contracts::of(catalog)?;
     let mut said = String::new();
     for Declared { contract, .. } in &contracts {

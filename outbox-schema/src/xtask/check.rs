@@ -4,16 +4,17 @@
 
 use super::contracts::{self, Declared};
 use super::files::{is_same, read, say, shown};
+use super::project::Project;
+use crate::Contract;
 use crate::baseline::{self, Baseline, Found};
 use crate::compat::{self, Evidence, Finding, FindingId, Location};
 use crate::report::text::{self, Colour};
 use crate::report::{Compared, Report};
-use crate::{Catalog, Contract};
 use std::io::{self, IsTerminal};
 use std::path::Path;
 
-pub(super) fn run(catalog: &Catalog, schemas: &Path, wanted: Option<&str>) -> Result<bool, String> {
-    let report = gather(catalog, schemas, wanted)?;
+pub(super) fn run(project: &Project, wanted: Option<&str>) -> Result<bool, String> {
+    let report = gather(project, wanted)?;
     let coloured =
         io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
     say(&text::render(&report, if coloured { Colour::On } else { Colour::Off }));
@@ -21,7 +22,7 @@ pub(super) fn run(catalog: &Catalog, schemas: &Path, wanted: Option<&str>) -> Re
 }
 
 /// Everything there is to say about the catalog, the committed contracts and the baseline.
-fn gather(catalog: &Catalog, schemas: &Path, wanted: Option<&str>) -> Result<Report, String> {
+fn gather(Project { catalog, schemas, .. }: &Project, wanted: Option<&str>) -> Result<Report, String> {
     let declared = contracts::of(catalog)?;
     let mut findings = Vec::new();
     for one in &declared {

@@ -11,12 +11,14 @@
 mod accept;
 mod catalog;
 mod check;
+mod compare;
 mod contracts;
 mod explain;
 mod files;
+mod project;
 
-use crate::Catalog;
 use clap::{Parser, Subcommand};
+use project::Project;
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -49,6 +51,8 @@ enum Command {
         #[arg(long, value_name = "ID", num_args = 0..=1, conflicts_with = "baseline")]
         explain: Option<Option<String>>,
     },
+    /// Says whether two JSON Schemas from anywhere may take each other's place
+    SchemaCompare(compare::Args),
     /// Writes a page about every event for readers in other teams
     Catalog {
         /// Where to write it, by default `docs` beside Cargo.lock
@@ -58,7 +62,7 @@ enum Command {
 }
 
 /// The names of the commands, for an xtask that has commands of its own and passes these on.
-pub const COMMANDS: &[&str] = &["schema-accept", "schema-check", "catalog"];
+pub const COMMANDS: &[&str] = &["schema-accept", "schema-check", "schema-compare", "catalog"];
 
 /// Runs the command that the arguments of this process name.
 #[must_use]
@@ -93,16 +97,11 @@ where
 }
 
 fn carry_out(cli: &Cli) -> Result<bool, String> {
-    // Needs no event and no repository.
-    if let Command::SchemaCheck { explain: Some(id), .. } = &cli.command {
-        return explain::run(id.as_deref());
-    }
-    let catalog = Catalog::collect().and_then(Catalog::not_empty).map_err(|error| error.to_string())?;
-    let root = files::workspace_root()?;
-    let schemas = cli.schemas.clone().unwrap_or_else(|| root.join("schemas"));
     match &cli.command {
-        Command::SchemaAccept => accept::run(&catalog, &schemas),
-        Command::SchemaCheck { baseline, .. } => check::run(&catalog, &schemas, baseline.as_deref()),
-        Command::Catalog { out } => catalog::run(&catalog, &out.clone().unwrap_or_else(|| root.join("docs"))),
+        Command::SchemaAccept => accept::run(&Project::open(cli)?),
+        Command::SchemaCheck { explain: Some(id), .. } => explain::run(id.as_deref()),
+        Command::SchemaCheck { baseline, .. } => check::run(&Project::open(cli)?, baseline.as_deref()),
+        Command::SchemaCompare(args) => compare::run(args),
+        Command::Catalog { out } => catalog::run(&Project::open(cli)?, out.as_deref()),
     }
 }

@@ -1,0 +1,22 @@
+//! What the commands about a project's own events work on.
+
+use super::Cli;
+use super::files::workspace_root;
+use crate::Catalog;
+use std::path::PathBuf;
+
+/// The events that are linked into this xtask, and where their contracts are kept.
+pub(super) struct Project {
+    pub(super) catalog: Catalog,
+    pub(super) root: PathBuf,
+    pub(super) schemas: PathBuf,
+}
+
+impl Project {
+    pub(super) fn open(cli: &Cli) -> Result<Self, String> {
+        let catalog = Catalog::collect().and_then(Catalog::not_empty).map_err(|error| error.to_string())?;
+        let root = workspace_root()?;
+        let schemas = cli.schemas.clone().unwrap_or_else(|| root.join("schemas"));
+        Ok(Self { catalog, root, schemas })
+    }
+}

@@ -1,81 +1,58 @@
 //! A report as text for a terminal or a log.
 
-use super::{Compared, Report};
-use crate::compat::{Evidence, Finding, Severity};
-use crate::contract::AsItTravels;
-use serde_json::Value;
+use super::details::{details, sentence};
+use super::{Colour, Outcome, Report};
+use crate::compat::{Finding, Location, Severity};
 use std::fmt::Write;
-
-/// Whether to colour the text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Colour {
-    On,
-    Off,
-}
+use std::path::Path;
 
 /// The whole report.
-pub(crate) fn render(report: &Report, colour: Colour) -> String {
+pub(super) fn render(outcome: &Outcome, colour: Colour) -> String {
+    match outcome {
+        Ok(report) => checked(report, colour),
+        Err(error) => format!("error: {error}\n"),
+    }
+}
+
+fn checked(report: &Report, colour: Colour) -> String {
     let mut text = String::new();
-    line(&mut text, "", &compared(report));
-    let mut findings: Vec<&Finding> = report.findings.iter().collect();
-    findings.sort_by_key(|finding| finding.id.severity());
-    for finding in findings {
+    line(&mut text, &report.comparison());
+    for finding in &report.findings {
         text.push('\n');
-        render_finding(&mut text, finding, colour);
+        render_finding(&mut text, &report.root, finding, colour);
     }
     text.push('\n');
-    line(&mut text, "", &summary(report));
+    line(&mut text, &report.summary());
     text
 }
 
-/// What was compared with what.
-fn compared(report: &Report) -> String {
-    match &report.compared {
-        Compared::Baseline { name } => {
-            let plural = if report.versions == 1 { "" } else { "s" };
-            format!("compared the catalog ({} version{plural} of events) with {name}", report.versions)
-        }
-        Compared::Nothing { reason } => format!(
-            "{reason}: checked only whether the contracts are up to date; name a baseline with `--baseline`"
-        ),
-    }
-}
-
-fn render_finding(text: &mut String, finding: &Finding, colour: Colour) {
+fn render_finding(text: &mut String, root: &Path, finding: &Finding, colour: Colour) {
     let severity = finding.id.severity();
     let head = paint(severity.as_str(), severity, colour);
-    let (event, version) = (&finding.event_type, finding.event_version);
-    line(text, "", &format!("{head}: {event} version {version}: {} [{}]", finding.what, finding.id.as_str()));
-    if let Some(location) = &finding.location {
-        line(text, "  at       ", &format!("{}:{}", location.file, location.line));
+    text.push_str(&head);
+    line(text, &format!(": {} [{}]", sentence(finding), finding.id.as_str()));
+    let place = finding.location.as_ref().map(|location| ("at", shown(root, location)));
+    for (label, rest) in place.into_iter().chain(details(finding)) {
+        line(text, &format!("  {label:9}{rest}"));
     }
-    if !finding.id.whom().is_empty() {
-        line(text, "  breaks   ", finding.id.whom());
-    }
-    match &finding.evidence {
-        Evidence::Refused(witness) => {
-            line(text, "  payload  ", &payload_text(&witness.payload));
-            line(text, "  reader   ", &witness.error);
-        }
-        Evidence::Dropped(payload) => {
-            line(text, "  payload  ", &payload_text(payload));
-            line(text, "  reader   ", "takes it, and what was there is lost");
-        }
-        Evidence::Undecided(reason) => line(text, "  reason   ", reason),
-        Evidence::Contracts => {}
-    }
-    if !finding.pointer.is_empty() {
-        line(text, "  pointer  ", &finding.pointer);
-    }
-    line(text, "  fix      ", &finding.fix);
 }
 
-fn payload_text(payload: &Value) -> String {
-    serde_json::to_string(&AsItTravels(payload)).expect("a JSON value is always written")
+/// The place as from the current folder, where it is below: a terminal opens that.
+fn shown(root: &Path, location: &Location) -> String {
+    let path = root.join(&location.file);
+    let here = std::env::current_dir().unwrap_or_default();
+    format!("{}:{}", path.strip_prefix(&here).unwrap_or(&path).display(), location.line)
 }
 
-fn line(text: &mut String, label: &str, rest: &str) {
-    writeln!(text, "{label}{rest}").expect("a String takes any text");
+/// Adds a line. A name or a value must not steer the terminal, so its control characters are spelled out.
+fn line(text: &mut String, line: &str) {
+    for letter in line.chars() {
+        match letter.is_control() {
+            true => write!(text, "{}", letter.escape_default()).expect("a String takes any text"),
+            false => text.push(letter),
+        }
+    }
+    text.push('\n');
 }
 
 fn paint(word: &str, severity: Severity, colour: Colour) -> String {
@@ -85,19 +62,4 @@ fn paint(word: &str, severity: Severity, colour: Colour) -> String {
         (Colour::On, _) => 31,
     };
     format!("\u{1b}[1;{code}m{word}\u{1b}[0m")
-}
-
-fn summary(report: &Report) -> String {
-    let severities = [Severity::Breaking, Severity::NotProven, Severity::Stale, Severity::Warning];
-    let counts = severities.map(|severity| {
-        let count = report.findings.iter().filter(|finding| finding.id.severity() == severity).count();
-        (count, severity.as_str())
-    });
-    let named: Vec<String> = counts
-        .iter()
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, name)| format!("{count} {name}"))
-        .collect();
-    let outcome = if report.passes() { "passed" } else { "failed" };
-    if named.is_empty() { outcome.to_owned() } else { format!("{outcome}: {}", named.join(", ")) }
 }

@@ -3,26 +3,42 @@
 //! The check gathers everything into one [`Report`]; how it is printed is not its concern.
 
 use super::contracts::{self, Declared};
-use super::files::{is_same, read, say, shown};
+use super::files::{is_same, read, shown};
+use super::output::Output;
+use super::places::Places;
 use super::project::Project;
+use super::{Cli, explain};
 use crate::Contract;
 use crate::baseline::{self, Baseline, Found};
 use crate::compat::{self, Evidence, Finding, FindingId, Location};
-use crate::report::text::{self, Colour};
 use crate::report::{Compared, Report};
-use std::io::{self, IsTerminal};
+use std::collections::BTreeSet;
 use std::path::Path;
 
-pub(super) fn run(project: &Project, wanted: Option<&str>) -> Result<bool, String> {
-    let report = gather(project, wanted)?;
-    let coloured =
-        io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-    say(&text::render(&report, if coloured { Colour::On } else { Colour::Off }));
-    Ok(report.passes())
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// A tag, a commit or a folder instead of the highest release tag
+    #[arg(long, value_name = "TAG|COMMIT|FOLDER")]
+    baseline: Option<String>,
+    #[command(flatten)]
+    output: Output,
+    /// Checks nothing, and says why a finding of that id matters and what to do; without an id, lists them all
+    #[arg(long, value_name = "ID", num_args = 0..=1, exclusive = true)]
+    explain: Option<Option<String>>,
+}
+
+pub(super) fn run(cli: &Cli, args: &Args) -> Result<bool, String> {
+    if let Some(id) = &args.explain {
+        return explain::run(id.as_deref());
+    }
+    // A check that could not even begin is an outcome too, which the reports tell.
+    let outcome = Project::open(cli).and_then(|project| gather(&project, args.baseline.as_deref()));
+    args.output.put(&outcome)?;
+    outcome.map(|report| report.passes())
 }
 
 /// Everything there is to say about the catalog, the committed contracts and the baseline.
-fn gather(Project { catalog, schemas, .. }: &Project, wanted: Option<&str>) -> Result<Report, String> {
+fn gather(Project { catalog, root, schemas }: &Project, wanted: Option<&str>) -> Result<Report, String> {
     let declared = contracts::of(catalog)?;
     let mut findings = Vec::new();
     for one in &declared {
@@ -37,7 +53,17 @@ fn gather(Project { catalog, schemas, .. }: &Project, wanted: Option<&str>) -> R
             Compared::Baseline { name }
         }
     };
-    Ok(Report { versions: declared.len(), compared, findings })
+    let places = Places::new(root, schemas);
+    for finding in &mut findings {
+        finding.location = places.place(finding);
+    }
+    findings.sort_by_key(|finding| finding.id.severity());
+    let own = declared
+        .iter()
+        .map(|Declared { contract, .. }| (contract.event_type.clone(), contract.event_version));
+    let found = findings.iter().map(|finding| (finding.event_type.clone(), finding.event_version));
+    let events = own.chain(found).collect::<BTreeSet<_>>().into_iter().collect();
+    Ok(Report { root: places.root, versions: declared.len(), events, compared, findings })
 }
 
 /// What the code breaks of one released contract.

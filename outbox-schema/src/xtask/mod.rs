@@ -15,6 +15,8 @@ mod compare;
 mod contracts;
 mod explain;
 mod files;
+mod output;
+mod places;
 mod project;
 
 use clap::{Parser, Subcommand};
@@ -43,14 +45,7 @@ enum Command {
     /// Writes the contract of every event into the folder of schemas
     SchemaAccept,
     /// Fails if a contract is stale, or breaks anyone who works with the last release
-    SchemaCheck {
-        /// A tag, a commit or a folder instead of the highest release tag
-        #[arg(long, value_name = "TAG|COMMIT|FOLDER")]
-        baseline: Option<String>,
-        /// Checks nothing, and says why a finding of that id matters and what to do; without an id, lists them all
-        #[arg(long, value_name = "ID", num_args = 0..=1, conflicts_with = "baseline")]
-        explain: Option<Option<String>>,
-    },
+    SchemaCheck(check::Args),
     /// Says whether two JSON Schemas from anywhere may take each other's place
     SchemaCompare(compare::Args),
     /// Writes a page about every event for readers in other teams
@@ -99,8 +94,7 @@ where
 fn carry_out(cli: &Cli) -> Result<bool, String> {
     match &cli.command {
         Command::SchemaAccept => accept::run(&Project::open(cli)?),
-        Command::SchemaCheck { explain: Some(id), .. } => explain::run(id.as_deref()),
-        Command::SchemaCheck { baseline, .. } => check::run(&Project::open(cli)?, baseline.as_deref()),
+        Command::SchemaCheck(args) => check::run(cli, args),
         Command::SchemaCompare(args) => compare::run(args),
         Command::Catalog { out } => catalog::run(&Project::open(cli)?, out.as_deref()),
     }

@@ -9,6 +9,7 @@ mod dependency_tree;
 mod end_to_end;
 mod enqueue;
 mod github_events;
+mod history;
 mod isolation;
 mod macros;
 mod promise;

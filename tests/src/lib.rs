@@ -7,6 +7,7 @@ pub mod actor;
 pub mod bench;
 pub mod dying_broker;
 pub mod file_broker;
+pub mod history;
 pub mod memory_broker;
 pub mod programs;
 pub mod proxy;

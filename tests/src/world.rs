@@ -2,14 +2,16 @@
 
 mod consumer;
 mod event;
+mod recorded;
 mod store;
 mod versions;
 
 pub use consumer::Calls;
-pub use event::{Heard, Noted, Plan, Told, noted, planned};
+pub use event::{Heard, Noted, Plan, Told, name_in, noted, planned};
 pub use store::TestStore;
 pub use versions::{Moved, MovedV1, MovedV2};
 
+use crate::history::{Happening, Recorder};
 use outbox::broker::Broker;
 use outbox::nats::{NatsBroker, NatsConfig};
 use outbox::{Catalog, Outbox, RelayConfig, RetryPolicy, Runner, RunnerBuilder, Settings, Start};
@@ -50,6 +52,8 @@ pub struct World<S: TestStore> {
     pub url: String,
     /// How often the consumer that spreads was called here.
     pub calls: Arc<Calls>,
+    /// What this world enqueues, to be held against what became of it.
+    pub recorder: Recorder,
     mended: Arc<AtomicBool>,
     _dir: Option<TempDir>,
 }
@@ -66,25 +70,37 @@ impl<S: TestStore> World<S> {
         let store = S::open(url).await;
         store.create_effects().await;
         let outbox = Outbox::builder(store).source("/world").build();
-        Self { outbox, url: url.to_owned(), calls: Arc::default(), mended: Arc::default(), _dir: None }
+        Self {
+            outbox,
+            url: url.to_owned(),
+            calls: Arc::default(),
+            recorder: Recorder::default(),
+            mended: Arc::default(),
+            _dir: None,
+        }
     }
 
     /// Enqueues each event in a transaction of its own.
     pub async fn enqueue_each(&self, events: impl IntoIterator<Item = Noted>) {
         for event in events {
-            let mut tx = self.outbox.begin().await.unwrap();
-            self.outbox.enqueue(&mut tx, &event).await.unwrap();
-            tx.commit().await.unwrap();
+            self.enqueue_together(std::slice::from_ref(&event)).await;
         }
     }
 
     /// Enqueues many events, a thousand in each transaction.
     pub async fn enqueue_all(&self, events: &[Noted]) {
         for batch in events.chunks(1_000) {
-            let mut tx = self.outbox.begin().await.unwrap();
-            self.outbox.enqueue_batch(&mut tx, batch).await.unwrap();
-            tx.commit().await.unwrap();
+            self.enqueue_together(batch).await;
         }
+    }
+
+    async fn enqueue_together(&self, events: &[Noted]) {
+        let mut tx = self.outbox.begin().await.unwrap();
+        let recorded = self.recorder.enqueue(events.iter().map(|event| (event.name(), event.plan.is_bad())));
+        self.outbox.enqueue_batch(&mut tx, events).await.unwrap();
+        self.recorder.record(Happening::Commit(recorded));
+        tx.commit().await.unwrap();
+        self.recorder.record(Happening::Committed(recorded));
     }
 
     /// A runner of the consumer that notes, quick to take over.

@@ -1,5 +1,6 @@
 //! The events of a world.
 
+use crate::history::EventName;
 use outbox::{Event, EventSet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -36,6 +37,31 @@ pub enum Plan {
     HangFirst,
     /// Well, after so many milliseconds.
     TakeMillis(u32),
+}
+
+impl Plan {
+    /// Whether the handler fails with it, at least at first.
+    #[must_use]
+    pub fn is_bad(self) -> bool {
+        self != Self::Succeed && !matches!(self, Self::TakeMillis(_))
+    }
+}
+
+impl Noted {
+    /// The note's name in a history.
+    #[must_use]
+    pub fn name(&self) -> EventName {
+        EventName::new(Self::TOPIC, Some(&self.key), self.n)
+    }
+}
+
+/// The name in a history of the note in a payload.
+///
+/// # Panics
+/// If something else is in it.
+#[must_use]
+pub fn name_in(payload: &str) -> EventName {
+    serde_json::from_str::<Noted>(payload).expect("the payload is a note").name()
 }
 
 /// Something that was heard; in no order.

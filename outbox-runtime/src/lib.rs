@@ -13,6 +13,8 @@ pub mod dead_letter;
 mod draft;
 mod enqueue;
 pub mod envelope;
+#[doc(hidden)]
+pub mod gaps;
 pub mod held;
 mod held_watch;
 mod leadership;

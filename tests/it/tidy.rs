@@ -11,7 +11,7 @@ use std::path::Path;
 /// The modules of `outbox-runtime` in layer order: each may name modules of its own line and of lines above it.
 const LAYERS: &[&[&str]] = &[
     &["clock", "telemetry", "backoff", "pause", "envelope", "payload"],
-    &["store", "cursor", "lease", "held", "dead_letter"],
+    &["store", "cursor", "gaps", "lease", "held", "dead_letter"],
     &["wake", "poison", "held_watch", "leadership"],
     &["enqueue", "draft", "preflight", "validate"],
     &["broker"],

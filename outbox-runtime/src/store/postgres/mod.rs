@@ -13,7 +13,6 @@ mod cursor;
 mod dead_letter;
 mod error;
 mod grant;
-mod holes;
 mod inbox;
 mod insert;
 mod lease;
@@ -31,7 +30,7 @@ mod sweep;
 mod transaction;
 
 pub use config::PostgresConfig;
-pub use cursor::PostgresLog;
+pub use cursor::{PostgresLog, PostgresSession};
 pub use grant::Role;
 pub use repair::Repaired;
 

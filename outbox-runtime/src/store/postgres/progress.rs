@@ -3,23 +3,16 @@
 use super::{
     PostgresStore,
     error::during,
-    holes::{Holes, HolesRecord},
     transaction::{commit_own, lock_fence, lost},
 };
-use crate::{cursor::Start, envelope::Seq, lease::Fence, store::StoreError};
-use sqlx::{Connection, PgConnection, Row};
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    time::Instant,
+use crate::{
+    cursor::Start,
+    envelope::Seq,
+    gaps::{Progress, Record},
+    lease::Fence,
+    store::StoreError,
 };
-
-/// What a settle writes.
-#[derive(Debug)]
-pub(super) struct Record {
-    pub(super) settled: i64,
-    pub(super) late: BTreeSet<i64>,
-    pub(super) holes: HolesRecord,
-}
+use sqlx::{Connection, PgConnection, Row};
 
 /// The settled seq and the holes of the fence's stage; a stage without progress is registered at `start` first.
 pub(super) async fn load_or_register(
@@ -27,7 +20,7 @@ pub(super) async fn load_or_register(
     connection: &mut PgConnection,
     fence: &Fence,
     start: Start,
-) -> Result<(i64, Holes), StoreError> {
+) -> Result<Progress, StoreError> {
     if let Some(progress) = load(store, connection, fence).await? {
         return Ok(progress);
     }
@@ -39,7 +32,7 @@ async fn load(
     store: &PostgresStore,
     connection: &mut PgConnection,
     fence: &Fence,
-) -> Result<Option<(i64, Holes)>, StoreError> {
+) -> Result<Option<Progress>, StoreError> {
     let action = "load the progress of a stage";
     let row = sqlx::query(store.sql().load_progress.clone())
         .bind(fence.lease().as_str())
@@ -54,8 +47,8 @@ async fn load(
     let inline: Option<Vec<i64>> = row.try_get("holes").map_err(during(action))?;
     let firsts: Vec<i64> = row.try_get("first_seqs").map_err(during(action))?;
     let lasts: Vec<i64> = row.try_get("last_seqs").map_err(during(action))?;
-    let stored: BTreeMap<i64, i64> = firsts.into_iter().zip(lasts).collect();
-    Ok(Some((settled, Holes::load(inline.unwrap_or_default(), stored, Instant::now()))))
+    let stored = firsts.into_iter().zip(lasts).collect();
+    Ok(Some(Progress { settled, inline: inline.unwrap_or_default(), stored }))
 }
 
 async fn register(

@@ -10,6 +10,7 @@ use crate::{
     cursor::{Filter, Start},
     dead_letter::{DeadLetter, DeadLetterFilter, Request},
     envelope::{EventId, NewEvent},
+    gaps::GapCursor,
     held::{Change, HeldEvent, Lane, Stage},
     lease::{Fence, LeaseName, Owner},
     store::{
@@ -113,7 +114,7 @@ impl Store for PostgresStore {
     }
 
     async fn open_log(&self, fence: &Fence, filter: Filter, start: Start) -> Result<PostgresLog, StoreError> {
-        PostgresLog::open(self.clone(), fence, filter, start).await
+        GapCursor::open(self.clone(), fence, filter, start).await
     }
 
     async fn apply(&self, fence: &Fence, changes: &[Change]) -> Result<(), StoreError> {

@@ -20,12 +20,13 @@
 use std::{
     collections::{BTreeMap, BTreeSet, HashSet},
     sync::Arc,
-    time::{Duration, Instant},
+    time::Duration,
 };
+use tokio::time::Instant;
 
 /// Holes younger than this live in the row of progress and wait for the cheap proof; older ones have rows of their own
 /// and may be proven by the exact one. Nearly all are gone within one poll.
-pub(super) const YOUNG: Duration = Duration::from_secs(1);
+const YOUNG: Duration = Duration::from_secs(1);
 /// The most holes in one row of progress, to keep it short.
 const INLINE_MAX: usize = 64;
 
@@ -75,13 +76,13 @@ pub(super) struct Holes {
 
 /// What a settle has to write about holes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct HolesRecord {
-    /// First, last, first, last, …
-    pub(super) inline: Vec<i64>,
-    /// The first numbers of rows to delete.
-    pub(super) delete: Vec<i64>,
-    /// The rows to insert.
-    pub(super) insert: Vec<(i64, i64)>,
+pub struct HolesRecord {
+    /// The young holes, for the row of progress: first, last, first, last, …
+    pub inline: Vec<i64>,
+    /// The first numbers of rows to delete from the table of holes.
+    pub delete: Vec<i64>,
+    /// The rows to insert there, first to last.
+    pub insert: Vec<(i64, i64)>,
     stored: BTreeMap<i64, i64>,
 }
 
@@ -244,7 +245,8 @@ impl Holes {
 
 impl HolesRecord {
     /// Whether rows of the table of holes change.
-    pub(super) fn has_rows(&self) -> bool {
+    #[must_use]
+    pub fn has_rows(&self) -> bool {
         !self.delete.is_empty() || !self.insert.is_empty()
     }
 }

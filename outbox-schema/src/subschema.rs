@@ -37,6 +37,42 @@ pub(crate) fn for_each_mut(node: &mut Map<String, Value>, visit: &mut dyn FnMut(
     }
 }
 
+/// Calls `visit` on every schema directly inside `node`.
+#[cfg(feature = "xtask")]
+pub(crate) fn for_each<'a>(node: &'a Map<String, Value>, visit: &mut dyn FnMut(&'a Value)) {
+    for (keyword, value) in node {
+        for_each_in(keyword, value, visit);
+    }
+}
+
+/// Calls `visit` on every schema that `keyword` holds in its `value`.
+#[cfg(feature = "xtask")]
+pub(crate) fn for_each_in<'a>(keyword: &str, value: &'a Value, visit: &mut dyn FnMut(&'a Value)) {
+    match value {
+        Value::Array(items) if LIST.contains(&keyword) => items.iter().for_each(visit),
+        Value::Object(named) if NAMED.contains(&keyword) => named.values().for_each(visit),
+        Value::Object(_) | Value::Bool(_) if ONE.contains(&keyword) => visit(value),
+        _ => {}
+    }
+}
+
+/// The `value` of `keyword` with `change` applied to every schema that it holds.
+#[cfg(feature = "xtask")]
+pub(crate) fn map<'a, E>(
+    keyword: &str,
+    value: &'a Value,
+    change: &mut dyn FnMut(&'a Value) -> Result<Value, E>,
+) -> Result<Value, E> {
+    match value {
+        Value::Array(items) if LIST.contains(&keyword) => items.iter().map(change).collect(),
+        Value::Object(named) if NAMED.contains(&keyword) => {
+            named.iter().map(|(name, schema)| Ok((name.clone(), change(schema)?))).collect()
+        }
+        Value::Object(_) | Value::Bool(_) if ONE.contains(&keyword) => change(value),
+        _ => Ok(value.clone()),
+    }
+}
+
 /// The schema that the local reference `#/…` names in `root`.
 pub(crate) fn resolve<'a>(root: &'a Value, reference: &str) -> Option<&'a Value> {
     let fragment = reference.strip_prefix('#')?;
@@ -44,7 +80,7 @@ pub(crate) fn resolve<'a>(root: &'a Value, reference: &str) -> Option<&'a Value>
 }
 
 /// JSON pointers in a URI fragment may be percent-encoded.
-fn percent_decoded(text: &str) -> Option<String> {
+pub(crate) fn percent_decoded(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let [first, tail @ ..] = rest {

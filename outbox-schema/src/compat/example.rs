@@ -11,7 +11,7 @@ const DEPTH_FULL: usize = 4;
 
 /// A value of `schema` with as many fields as make sense; `None` if none was found.
 pub(crate) fn example(schema: &Value) -> Option<Value> {
-    let normal = normalise(schema);
+    let normal = normalise(schema).ok()?;
     let full = value(&normal, &normal, 0);
     let validator = formats::options(Formats::Asserted).build(&normal).ok()?;
     match full {

@@ -31,7 +31,10 @@ pub struct Witness {
 /// Decides whether every value of `sub` is a value of `sup`.
 #[must_use]
 pub fn compare(sub: &Value, sup: &Value, formats: Formats) -> Verdict {
-    let (sub, sup) = (normalise(sub), normalise(sup));
+    let (sub, sup) = match (normalise(sub), normalise(sup)) {
+        (Ok(sub), Ok(sup)) => (sub, sup),
+        (Err(reason), _) | (_, Err(reason)) => return Verdict::NotProven(reason),
+    };
     let Some(judge) = witness::Judge::new(&sub, &sup, formats) else {
         return Verdict::NotProven("one of the schemas can't be compiled by the validator".to_owned());
     };

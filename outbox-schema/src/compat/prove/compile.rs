@@ -13,11 +13,6 @@ use std::rc::Rc;
 /// Schemas nested deeper than this are not followed.
 const DEPTH_MAX: usize = 200;
 
-/// Keywords that read what their siblings have evaluated; a node with one of them is taken as a whole.
-const UNFOLLOWED: &[&str] = &["$dynamicRef", "$recursiveRef", "unevaluatedItems", "unevaluatedProperties"];
-const APPLIED_IN_PLACE: &[&str] =
-    &["$ref", "allOf", "anyOf", "dependentSchemas", "else", "if", "not", "oneOf", "then"];
-
 pub(super) struct Compiler<'a> {
     arena: &'a mut Arena,
     /// Nodes of schemas without references, by text: the same text on both sides is the same node.
@@ -93,6 +88,12 @@ impl Compiler<'_> {
         }
         self.items(keywords, &mut all);
         self.fields(keywords, &mut all);
+        // Left by `normalise` where too many branches would have to be told apart.
+        if ["unevaluatedItems", "unevaluatedProperties"].iter().any(|&keyword| keywords.contains_key(keyword))
+        {
+            let whole = sorted(Value::Object(keywords.clone()));
+            all.push(Assertion::All(vec![self.opaque("unfollowed", &whole)]));
+        }
         if keywords.contains_key("if") {
             let part =
                 |compiler: &mut Self, name| keywords.get(name).map_or(TRUE, |schema| compiler.node(schema));
@@ -174,7 +175,8 @@ impl Compiler<'_> {
             return node;
         }
         let Some(target) = subschema::resolve(self.root, reference).cloned() else {
-            return self.opaque("unresolved", &Value::from(reference));
+            // An address out of the document, which names one schema wherever it is used.
+            return self.arena.add(vec![Assertion::Opaque(reference.into())]);
         };
         let node = self.arena.reserve();
         self.by_reference.insert(reference.to_owned(), node);
@@ -202,33 +204,14 @@ impl Compiler<'_> {
     }
 
     fn items(&mut self, keywords: &Map<String, Value>, all: &mut Vec<Assertion>) {
-        let mut rest = keywords.get("items");
-        if let Some(unevaluated) = keywords.get("unevaluatedItems") {
-            if is_alone(keywords) && !keywords.contains_key("contains") {
-                rest = rest.or(Some(unevaluated));
-            } else {
-                self.unfollowed(keywords, all);
-            }
-        }
         let prefix = keywords.get("prefixItems").map(|list| self.nodes(list)).unwrap_or_default();
-        let rest = rest.map_or(TRUE, |schema| self.node(schema));
+        let rest = keywords.get("items").map_or(TRUE, |schema| self.node(schema));
         if rest != TRUE || prefix.iter().any(|&node| node != TRUE) {
             all.push(Assertion::Items(Rc::new(Items { prefix, rest })));
         }
     }
 
     fn fields(&mut self, keywords: &Map<String, Value>, all: &mut Vec<Assertion>) {
-        let mut rest = keywords.get("additionalProperties");
-        if let Some(unevaluated) = keywords.get("unevaluatedProperties") {
-            if is_alone(keywords) {
-                rest = rest.or(Some(unevaluated));
-            } else {
-                self.unfollowed(keywords, all);
-            }
-        } else if UNFOLLOWED.iter().any(|&keyword| keyword.ends_with("Ref") && keywords.contains_key(keyword))
-        {
-            self.unfollowed(keywords, all);
-        }
         let named = |keyword: &str| keywords.get(keyword).and_then(Value::as_object).into_iter().flatten();
         let by_name: BTreeMap<_, _> =
             named("properties").map(|(name, schema)| (name.clone(), self.node(schema))).collect();
@@ -237,21 +220,11 @@ impl Compiler<'_> {
             let pattern = self.pattern(text);
             patterns.push((pattern, self.node(schema)));
         }
-        let rest = rest.map_or(TRUE, |schema| self.node(schema));
+        let rest = keywords.get("additionalProperties").map_or(TRUE, |schema| self.node(schema));
         if rest != TRUE || !by_name.is_empty() || !patterns.is_empty() {
             all.push(Assertion::Fields(Rc::new(Fields { named: by_name, patterns, rest })));
         }
     }
-
-    fn unfollowed(&mut self, keywords: &Map<String, Value>, all: &mut Vec<Assertion>) {
-        let whole = sorted(Value::Object(keywords.clone()));
-        all.push(Assertion::All(vec![self.opaque("unfollowed", &whole)]));
-    }
-}
-
-/// Whether nothing else in the schema evaluates properties or items of the same value.
-fn is_alone(keywords: &Map<String, Value>) -> bool {
-    !APPLIED_IN_PLACE.iter().chain(&UNFOLLOWED[..2]).any(|&keyword| keywords.contains_key(keyword))
 }
 
 fn count(value: &Value) -> Option<u64> {

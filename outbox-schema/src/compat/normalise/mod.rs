@@ -1,54 +1,38 @@
-//! Brings a JSON Schema of any common draft into the one form the engine reads: draft 2020-12, no annotations,
-//! integer formats as ranges.
+//! Brings a JSON Schema of any common draft into the one form the engine reads: draft 2020-12, references followed,
+//! nothing that does not decide, integer formats as ranges.
+
+mod address;
+mod dialect;
+mod reference;
+mod unevaluated;
 
 use super::formats;
 use crate::contract::sorted;
 use crate::subschema;
+use dialect::Dialect;
 use serde_json::{Map, Value};
 
-/// Keywords that describe and never decide.
-const ANNOTATIONS: &[&str] = &[
-    "$comment",
-    "$schema",
-    "default",
-    "deprecated",
-    "description",
-    "examples",
-    "readOnly",
-    "title",
-    "writeOnly",
-    "contentEncoding",
-    "contentMediaType",
-    "contentSchema",
-];
-
 /// The normal form of `schema`.
-pub(super) fn normalise(schema: &Value) -> Value {
-    let mut schema = schema.clone();
-    let declared = schema.get("$schema").and_then(Value::as_str).unwrap_or_default();
-    // Until draft 7 the siblings of a reference are ignored.
-    let lone_references =
-        ["draft-03", "draft-04", "draft-06", "draft-07"].iter().any(|draft| declared.contains(draft));
-    normalise_node(&mut schema, lone_references);
-    sorted(schema)
+///
+/// # Errors
+/// The reason why the schema can't be read.
+pub(super) fn normalise(schema: &Value) -> Result<Value, String> {
+    let dialect = Dialect::of(schema);
+    let mut bundled = reference::bundle(&sorted(schema.clone()), dialect)?;
+    normalise_node(&mut bundled);
+    let rewriter = unevaluated::Rewriter { root: &bundled, contains_evaluates: dialect.contains_evaluates() };
+    Ok(sorted(rewriter.rewrite(&bundled)))
 }
 
-fn normalise_node(node: &mut Value, lone_references: bool) {
+fn normalise_node(node: &mut Value) {
     let Value::Object(keywords) = node else { return };
-    keywords.retain(|keyword, _| !ANNOTATIONS.contains(&keyword.as_str()) && !keyword.starts_with("x-"));
-    if lone_references && keywords.contains_key("$ref") {
-        keywords.retain(|keyword, _| ["$ref", "$defs", "definitions"].contains(&keyword.as_str()));
-    }
     modernise(keywords);
     bound_integers(keywords);
-    subschema::for_each_mut(keywords, &mut |child| normalise_node(child, lone_references));
+    subschema::for_each_mut(keywords, &mut normalise_node);
 }
 
 /// Rewrites the keywords of older drafts.
 fn modernise(keywords: &mut Map<String, Value>) {
-    if !keywords.get("$id").is_some_and(Value::is_string) {
-        keywords.remove("id");
-    }
     if let Some(Value::Array(_)) = keywords.get("items") {
         let prefix = keywords.remove("items").unwrap_or_default();
         keywords.insert("prefixItems".to_owned(), prefix);
@@ -111,3 +95,6 @@ fn bound_integers(keywords: &mut Map<String, Value>) {
 fn json_integer(number: i128) -> Option<Value> {
     i64::try_from(number).map(Value::from).or_else(|_| u64::try_from(number).map(Value::from)).ok()
 }
+
+#[cfg(test)]
+mod tests;

@@ -5,11 +5,13 @@ use crate::{
     store::StoreError,
 };
 use outbox_schema::OnPoison;
+use serde_json::value::RawValue;
 use sqlx::{
     Decode, Postgres, Row,
     postgres::{PgArguments, PgRow},
     query::Query,
 };
+use std::collections::BTreeMap;
 use time::OffsetDateTime;
 use uuid::Uuid;
 
@@ -31,7 +33,7 @@ pub(super) fn envelope_at(row: &PgRow, seq: Seq, first: usize) -> Result<Option<
             payload: get(row, first + 6)?,
             source: get(row, first + 7)?,
             dataschema: get(row, first + 8)?,
-            headers: headers_of(get(row, first + 9)?)?,
+            headers: headers_of(get(row, first + 9)?),
             traceparent: get(row, first + 10)?,
             tracestate: get(row, first + 11)?,
             twin: twin
@@ -50,16 +52,16 @@ fn get<'r, T: Decode<'r, Postgres>>(row: &'r PgRow, column: usize) -> Result<T, 
     row.try_get_unchecked(column)
 }
 
-/// Other writers may have put in values that are no text; those are read as their JSON.
-fn headers_of(text: Option<&str>) -> Result<Headers, sqlx::Error> {
-    let Some(text) = text else { return Ok(Headers::new()) };
-    let members: serde_json::Map<String, serde_json::Value> =
-        serde_json::from_str(text).map_err(|error| sqlx::Error::Decode(Box::new(error)))?;
-    let text_of = |value| match value {
-        serde_json::Value::String(text) => text,
-        other => other.to_string(),
-    };
-    Ok(members.into_iter().map(|(name, value)| (name, text_of(value))).collect())
+/// Other writers may have put in values that are no text; those are read as their JSON. What the column takes and no
+/// reader can take apart (a name with half a surrogate) is kept whole: one odd row must not stop the log.
+fn headers_of(text: Option<&str>) -> Headers {
+    let Some(text) = text else { return Headers::new() };
+    let text_of =
+        |value: &RawValue| serde_json::from_str(value.get()).unwrap_or_else(|_| value.get().to_owned());
+    match serde_json::from_str::<BTreeMap<String, &RawValue>>(text) {
+        Ok(members) => members.into_iter().map(|(name, value)| (name, text_of(value))).collect(),
+        Err(_) => Headers::from([("unreadable".to_owned(), text.to_owned())]),
+    }
 }
 
 fn policy_of(word: &str) -> Result<OnPoison, sqlx::Error> {

@@ -271,11 +271,14 @@ async fn a_row_that_no_reader_could_read_is_refused_by_the_table() {
             "{column} = {value} was taken"
         );
     }
-    let foreign = sqlx::AssertSqlSafe(insert("headers", r#"'{"a": 1, "b": {"c": null}}'"#));
+    let foreign = sqlx::AssertSqlSafe(insert("headers", r#"'{"a": 1e999999, "b": {"c": null}}'"#));
     sqlx::raw_sql(foreign).execute(world.store.pool()).await.unwrap();
+    let broken = sqlx::AssertSqlSafe(insert("headers", r#"'{"\ud800": ""}'"#));
+    sqlx::raw_sql(broken).execute(world.store.pool()).await.unwrap();
     let page = outbox::cursor::LogCursor::read(&mut world.open().await, 10).await.unwrap();
     let headers = &page.events[0].envelope.headers;
-    assert_eq!((headers["a"].as_str(), headers["b"].as_str()), ("1", r#"{"c":null}"#));
+    assert_eq!((headers["a"].as_str(), headers["b"].as_str()), ("1e999999", r#"{"c": null}"#));
+    assert_eq!(page.events[1].envelope.headers["unreadable"], r#"{"\ud800": ""}"#);
 }
 
 #[tokio::test]

@@ -4,19 +4,35 @@
 //! matter; a store with one writer has none.
 
 use crate::{
-    envelope::{Envelope, Seq},
+    envelope::{Envelope, NewEvent, Seq},
     held::Change,
     lease::Fence,
     store::{Store, StoreError},
 };
+use std::collections::BTreeMap;
+use time::OffsetDateTime;
 
-/// Which rows of the log a stage wants. The seq of every row is read all the same, the payload of these only.
+/// Which rows of the log a stage wants: those that match every field. The seq of every row is read all the same, the
+/// payload of these only.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Filter {
     /// The topics; empty means all.
     pub topics: Vec<String>,
     /// The event types; empty means all.
     pub event_types: Vec<String>,
+    /// User headers that an event must have, each with this value; empty means all.
+    pub headers: BTreeMap<String, String>,
+}
+
+impl Filter {
+    /// Whether an event is wanted.
+    #[must_use]
+    pub fn wants(&self, event: &NewEvent) -> bool {
+        let is_among = |wanted: &[String], found: &String| wanted.is_empty() || wanted.contains(found);
+        is_among(&self.topics, &event.topic)
+            && is_among(&self.event_types, &event.event_type)
+            && self.headers.iter().all(|(name, value)| event.headers.get(name) == Some(value))
+    }
 }
 
 /// Where a stage that has no progress yet begins.
@@ -27,6 +43,12 @@ pub enum Start {
     /// After the progress of the most advanced stage, or after the newest event; the default of a local consumer.
     #[default]
     Latest,
+    /// At the first event of the log that was written at this time or later, by the database's clock; after the newest
+    /// one where there is none. Events behind it in the log are read too, whatever their time.
+    At(OffsetDateTime),
+    /// At this place: the events of this seq and above. At most one above the last number that was given out, else the
+    /// start is refused ([`StoreError::StartUnknown`]).
+    From(Seq),
 }
 
 /// One row of the log.

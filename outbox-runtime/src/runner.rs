@@ -211,8 +211,9 @@ impl<S: Store> RunnerBuilder<S> {
         }
     }
 
-    /// Registers a reader of the log that begins at the newest event before `start` returns, so that it misses none which
-    /// is enqueued from then on. If another process leads the stage, that one has registered it.
+    /// Registers a reader of the log that does not begin at the earliest event before `start` returns: one that begins at
+    /// the newest misses none which is enqueued from then on, and a start that is no place fails. If another process leads
+    /// the stage, that one has registered it.
     async fn register(
         &self,
         stage: &Stage,
@@ -220,7 +221,7 @@ impl<S: Store> RunnerBuilder<S> {
         start: Start,
         deadline: Instant,
     ) -> Result<(), RunError> {
-        if start != Start::Latest {
+        if start == Start::Earliest {
             return Ok(());
         }
         let store = self.outbox.store();
@@ -251,7 +252,7 @@ impl<S: Store> RunnerBuilder<S> {
         deadline: Instant,
     ) -> Result<(), RunError> {
         let stage = Stage::relay(&config.name);
-        let start = self.start.unwrap_or(Start::Earliest);
+        let start = config.start.or(self.start).unwrap_or(Start::Earliest);
         self.register(&stage, owner, start, deadline).await?;
         let lease = self.lease(config.publish_timeout);
         let worker = Arc::new(RelayWorker {

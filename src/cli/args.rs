@@ -1,7 +1,7 @@
 //! What can be typed.
 
 use super::{failure::Failure, moment};
-use crate::{dead_letter::DeadLetterFilter, held::Stage};
+use crate::{RelayConfig, Start, cursor::Filter, dead_letter::DeadLetterFilter, envelope::Seq, held::Stage};
 use clap::{Parser, Subcommand};
 use std::{path::PathBuf, time::Duration};
 use time::OffsetDateTime;
@@ -40,7 +40,11 @@ pub(super) enum Command {
     /// Publishes committed events to a broker until SIGTERM or SIGINT
     Relay(RelayArgs),
     /// Shows each relay and consumer in numbers
-    Status,
+    Status {
+        /// As one JSON object on one line
+        #[arg(long)]
+        json: bool,
+    },
     /// Lists, shows, replays and discards the events that were given up
     #[command(subcommand)]
     DeadLetters(DeadLettersCommand),
@@ -62,6 +66,28 @@ pub(super) struct RelayArgs {
     /// Publishes events of this topic only; may be given several times
     #[arg(long = "topic", value_name = "TOPIC")]
     pub(super) topics: Vec<String>,
+    /// Publishes events of this type only; may be given several times
+    #[arg(long = "type", value_name = "TYPE")]
+    pub(super) event_types: Vec<String>,
+    /// Publishes events only that have this user header with this value; given several times, all of them
+    #[arg(long = "header", value_name = "NAME=VALUE", value_parser = header)]
+    pub(super) headers: Vec<(String, String)>,
+    /// Where a new relay begins: `earliest`, `latest`, a time such as `2026-01-31T08:00:00Z`, an age such as `2h`, or the
+    /// sequence number of an event [default: earliest]
+    #[arg(long, value_name = "PLACE", value_parser = start)]
+    pub(super) start: Option<Start>,
+}
+
+impl RelayArgs {
+    /// The relay that was described.
+    pub(super) fn config(&self) -> RelayConfig {
+        let filter = Filter {
+            topics: self.topics.clone(),
+            event_types: self.event_types.clone(),
+            headers: self.headers.iter().cloned().collect(),
+        };
+        RelayConfig { filter, start: self.start, ..RelayConfig::named(&self.name) }
+    }
 }
 
 #[derive(Debug, Subcommand)]
@@ -152,6 +178,24 @@ fn stage(text: &str) -> Result<Stage, String> {
     }
 }
 
+fn header(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
+        _ => Err("write `NAME=VALUE`".to_owned()),
+    }
+}
+
+fn start(text: &str) -> Result<Start, String> {
+    match text {
+        "earliest" => Ok(Start::Earliest),
+        "latest" => Ok(Start::Latest),
+        _ => text.parse().map(|seq| Start::From(Seq(seq))).or_else(|_| moment::moment(text).map(Start::At)).map_err(
+            |_| "write `earliest`, `latest`, a time such as `2026-01-31T08:00:00Z`, an age such as `2h`, or a sequence \
+                 number".to_owned(),
+        ),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -167,5 +211,17 @@ mod tests {
         assert_eq!(stage("consumer/billing.charge"), Ok(Stage::consumer("billing.charge")));
         assert!(stage("billing.charge").is_err());
         assert!(stage("relay/").is_err());
+    }
+
+    #[test]
+    fn a_start_is_a_word_a_time_an_age_or_a_number() {
+        assert_eq!(start("earliest"), Ok(Start::Earliest));
+        assert_eq!(start("latest"), Ok(Start::Latest));
+        assert_eq!(start("1000000000000000007"), Ok(Start::From(Seq(1_000_000_000_000_000_007))));
+        assert!(matches!(start("2026-01-31T08:00:00Z"), Ok(Start::At(_))));
+        assert!(matches!(start("2h"), Ok(Start::At(_))));
+        for wrong in ["", "newest", "2026-01-31", "99999999999999999999"] {
+            assert!(start(wrong).is_err(), "{wrong:?}");
+        }
     }
 }

@@ -17,6 +17,7 @@ mod broker;
 mod command;
 mod database;
 mod failure;
+mod json;
 mod log;
 mod moment;
 mod output;

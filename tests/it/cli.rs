@@ -136,6 +136,8 @@ fn wrong_usage_ends_with_2_and_says_what_to_write() {
         (&["relay", "--broker", "carrier-pigeon://roof"], "scheme"),
         (&["status", "--database-url", "oracle://db"], "scheme"),
         (&["status", "--patience", "30"], "30s"),
+        (&["relay", "--broker", "nats://x", "--header", "tenant"], "NAME=VALUE"),
+        (&["relay", "--broker", "nats://x", "--start", "newest"], "earliest"),
     ] {
         let error = failed(&shop.run(args), 2);
         assert!(error.contains(advice), "{args:?}: {error}");
@@ -163,6 +165,7 @@ async fn no_command_fails_when_nobody_reads_its_answer() {
     for args in [
         &["migrate"][..],
         &["status"],
+        &["status", "--json"],
         &["repair"],
         &["dead-letters", "list"],
         &["dead-letters", "show", "1"],
@@ -294,6 +297,49 @@ async fn replay_reaches_the_relay<S: Store>(store: S, run: impl Fn(&[&str]) -> O
         "{status}"
     );
     runner.stop().await.unwrap();
+}
+
+// Several threads: the relays work on while this test waits for a command.
+#[tokio::test(flavor = "multi_thread")]
+async fn named_relays_with_filters_and_starts_are_typed_and_told_apart_by_status() {
+    let Some(nats) = Nats::private().await else { return };
+    let shop = Shop::migrated();
+    let outbox = Outbox::builder(SqliteStore::open(&shop.url()).await.unwrap()).build();
+    let enqueue = async |order: u32, tenant: &str| {
+        let mut tx = outbox.begin().await.unwrap();
+        outbox.enqueue(&mut tx, outbox::draft(&Ordered { order }).header("tenant", tenant)).await.unwrap();
+        tx.commit().await.unwrap();
+    };
+    enqueue(1, "acme").await;
+    let start = |args: &[&str]| {
+        let url = nats.url();
+        let relay = [&["relay", "--broker", &url], args].concat();
+        shop.command(&relay).stderr(Stdio::null()).spawn().unwrap()
+    };
+    let relays = [
+        start(&["--name", "acme", "--type", "cli.ordered", "--topic", "cli", "--header", "tenant=acme"]),
+        start(&["--name", "fresh", "--start", "latest", "--header", "tenant=nobody"]),
+    ];
+    let stages = || -> serde_json::Value {
+        serde_json::from_str(&succeeded(&shop.run(&["status", "--json"]))).unwrap()
+    };
+    until(async || stages()["stages"].as_array().unwrap().len() == 2).await;
+    enqueue(2, "other").await;
+
+    until(async || stages()["stages"].as_array().unwrap().iter().all(|stage| stage["lag"] == 0)).await;
+
+    let status = stages();
+    for (stage, name) in status["stages"].as_array().unwrap().iter().zip(["relay/acme", "relay/fresh"]) {
+        let expected = serde_json::json!({"stage": name, "lag": 0, "held": 0, "waitingKeys": 0, "parkedKeys": 0,
+                                          "deadLetters": 0, "led": true});
+        assert_eq!(*stage, expected);
+    }
+    for mut relay in relays {
+        kill_process(Pid::from_child(&relay), Signal::TERM).unwrap();
+        assert_eq!(relay.wait().unwrap().code(), Some(0));
+    }
+    let beyond = ["relay", "--broker", &nats.url(), "--name", "beyond", "--start", "2000000000000000000"];
+    assert!(failed(&shop.run(&beyond), 1).contains("nothing can start at seq 2000000000000000000"));
 }
 
 // Several threads: the relay works on while this test waits for a command.

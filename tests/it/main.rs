@@ -14,6 +14,7 @@ mod isolation;
 mod macros;
 mod promise;
 mod quickstart;
+mod relays;
 mod schema_cases;
 mod schema_gate;
 mod servers;

@@ -51,7 +51,7 @@ impl<S: Store> LocalSubscription<S> {
         start: Start,
         wake: WakeReceiver,
     ) -> Result<Self, BrokerError> {
-        let filter = Filter { topics, event_types: Vec::new() };
+        let filter = Filter { topics, ..Filter::default() };
         let log = store.open_log(&fence, filter, start).await.map_err(BrokerError::Log)?;
         Ok(Self {
             store,

@@ -6,7 +6,10 @@ mod step;
 
 pub(crate) use run::{RelayWorker, run};
 
-use crate::{backoff::RetryPolicy, cursor::Filter};
+use crate::{
+    backoff::RetryPolicy,
+    cursor::{Filter, Start},
+};
 use std::time::Duration;
 
 /// How a relay works.
@@ -14,8 +17,12 @@ use std::time::Duration;
 pub struct RelayConfig {
     /// The relay's name; its progress is kept under it. Default `default`.
     pub name: String,
-    /// Which events it publishes; default all.
+    /// Which events it publishes; default all. Changed later, it holds for what is not settled yet: what it left out
+    /// before stays left out.
     pub filter: Filter,
+    /// Where it begins when it is new; default the [`start_at`](crate::RunnerBuilder::start_at) of its runner, else the
+    /// earliest event.
+    pub start: Option<Start>,
     /// The most events read and published before progress is written; default 1,000.
     pub page_max: u32,
     /// How long the broker may take to confirm a batch; default 10 s.
@@ -31,6 +38,7 @@ impl Default for RelayConfig {
         Self {
             name: "default".to_owned(),
             filter: Filter::default(),
+            start: None,
             page_max: 1_000,
             publish_timeout: Duration::from_secs(10),
             retry: RetryPolicy::default(),

@@ -1,5 +1,6 @@
 //! Why a store could not do what was asked, whichever database it is.
 
+use crate::envelope::Seq;
 use std::error::Error;
 
 /// An error of a store.
@@ -30,6 +31,17 @@ pub enum StoreError {
         problem: String,
         /// What to do.
         fix: String,
+    },
+    /// A new stage is to begin at a number that the log has not given out yet.
+    #[error(
+        "nothing can start at seq {start}: the log has given out {last} at most; give a seq up to the next one, or \
+         start at the latest event"
+    )]
+    StartUnknown {
+        /// Where it was to begin.
+        start: Seq,
+        /// The last number that was given out.
+        last: Seq,
     },
     /// A rule that the order or completeness of the log rests on is broken.
     #[error("the log cannot be trusted: {problem}; {fix}")]

@@ -37,7 +37,7 @@ pub(super) async fn run<S: Database>(session: Session<'_, S>, command: Command) 
     match command {
         Command::Migrate => migrate::run(session).await,
         Command::Relay(args) => relay::run(session, args).await,
-        Command::Status => status::run(session).await,
+        Command::Status { json } => status::run(session, json).await,
         Command::DeadLetters(DeadLettersCommand::List { filter, max }) => {
             dead_letters::list(session, filter.filter(), max).await
         }

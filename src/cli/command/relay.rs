@@ -2,7 +2,7 @@
 
 use super::Session;
 use crate::{
-    RelayConfig, RunError,
+    RunError,
     cli::{address::Address, args::RelayArgs, broker, database::Database, failure::Failure, signal::Stop},
 };
 use std::process::ExitCode;
@@ -12,8 +12,6 @@ pub(super) async fn run<S: Database>(session: Session<'_, S>, args: RelayArgs) -
     let mut stop = Stop::listen()?;
     let broker = broker::make(&args)?;
     let broker_address = Address::new(&args.broker);
-    let mut config = RelayConfig::named(&args.name);
-    config.filter.topics.clone_from(&args.topics);
 
     let failed = |source| match source {
         RunError::Broker(source) => {
@@ -23,8 +21,11 @@ pub(super) async fn run<S: Database>(session: Session<'_, S>, args: RelayArgs) -
         source => Failure::Relay { name: args.name.clone(), source: source.into() },
     };
     let patience = session.patience.left();
-    let start =
-        session.outbox.runner().relay(config, broker).settings(|settings| settings.patience = patience);
+    let start = session
+        .outbox
+        .runner()
+        .relay(args.config(), broker)
+        .settings(|settings| settings.patience = patience);
     let runner = tokio::select! { biased;
         () = stop.requested() => return Ok(ExitCode::SUCCESS),
         runner = start.start() => runner.map_err(failed)?,

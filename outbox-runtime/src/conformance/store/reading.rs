@@ -2,12 +2,13 @@
 
 use super::{event, events_of, lead, open, publish, read, settle};
 use crate::{
-    cursor::{Filter, LogCursor, Start},
-    envelope::{EventId, Twin},
+    cursor::{Filter, LogCursor, Page, Start},
+    envelope::{EventId, Seq, Twin},
     held::Stage,
-    store::{EventState, Store},
+    store::{EventState, Store, StoreError},
 };
 use outbox_schema::OnPoison;
+use std::time::Duration;
 
 pub(super) async fn a_rolled_back_transaction_publishes_nothing<S: Store>(store: S) {
     let mut tx = store.begin().await.expect("a transaction begins");
@@ -96,7 +97,11 @@ pub(super) async fn a_filter_hides_rows_without_holding_the_others_up<S: Store>(
     let fence = lead(&store, &Stage::relay("r")).await;
     let hidden = crate::envelope::NewEvent { topic: "other".to_owned(), ..event(None, 1) };
     let wanted = event(None, 2);
-    let filter = Filter { topics: vec!["orders".to_owned()], event_types: vec!["orders.placed".to_owned()] };
+    let filter = Filter {
+        topics: vec!["orders".to_owned()],
+        event_types: vec!["orders.placed".to_owned()],
+        ..Filter::default()
+    };
     publish(
         &store,
         &[hidden.clone(), wanted.clone(), hidden.clone()]
@@ -122,6 +127,82 @@ pub(super) async fn a_stage_that_starts_at_latest_sees_only_what_comes_after<S: 
     publish(&store, std::slice::from_ref(&later)).await;
 
     assert_eq!(events_of(&read::<S>(&mut log).await), [later]);
+}
+
+pub(super) async fn a_filter_by_headers_wants_each_of_them_with_its_value<S: Store>(store: S) {
+    let with = |headers: &[(&str, &str)]| crate::envelope::NewEvent {
+        headers: headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
+        ..event(None, 1)
+    };
+    let odd = "ä \"q\" \\u0041 \\ 🚀 \u{7f}";
+    let (wanted, longer) =
+        (with(&[("tenant", odd), ("region", "eu")]), with(&[("tenant", odd), ("region", "eu"), ("a", "b")]));
+    let others = [with(&[]), with(&[("tenant", odd)]), with(&[("tenant", "eu"), ("region", odd)])];
+    let fence = lead(&store, &Stage::relay("r")).await;
+    publish(&store, &others).await;
+    publish(&store, &[wanted.clone(), longer.clone()]).await;
+    let filter = Filter { headers: wanted.headers.clone(), ..Filter::default() };
+    let mut log = store.open_log(&fence, filter, Start::Earliest).await.expect("the log opens");
+
+    let page = read::<S>(&mut log).await;
+
+    assert_eq!(events_of(&page), [wanted, longer]);
+}
+
+pub(super) async fn a_stage_starts_at_the_seq_it_is_given<S: Store>(store: S) {
+    let events = [event(None, 1), event(None, 2), event(None, 3)];
+    publish(&store, &events).await;
+    let all = lead(&store, &Stage::relay("all")).await;
+    let page = read::<S>(&mut open(&store, &all).await).await;
+    let (second, last) = (page.events[1].envelope.seq, page.events[2].envelope.seq);
+
+    let start = async |name: &str, start| {
+        let fence = lead(&store, &Stage::relay(name)).await;
+        store.open_log(&fence, Filter::default(), start).await
+    };
+    let mut from_second = start("second", Start::From(second)).await.expect("the log opens");
+    let mut from_next = start("next", Start::From(Seq(last.0 + 1))).await.expect("the log opens");
+    let mut from_none = start("none", Start::From(Seq(1))).await.expect("the log opens");
+    let beyond = start("beyond", Start::From(Seq(last.0 + 2))).await;
+
+    assert_eq!(events_of(&read::<S>(&mut from_second).await), events[1..]);
+    assert_eq!(events_of(&read::<S>(&mut from_next).await), []);
+    assert_eq!(events_of(&read::<S>(&mut from_none).await), events);
+    assert!(
+        matches!(beyond, Err(StoreError::StartUnknown { last: found, .. }) if found == last),
+        "a start beyond the log was taken, or refused otherwise"
+    );
+}
+
+pub(super) async fn a_stage_starts_at_the_time_it_is_given<S: Store>(store: S) {
+    let all = lead(&store, &Stage::relay("all")).await;
+    publish(&store, &[event(None, 1)]).await;
+    // Until the database's clock has moved on, so that the times differ.
+    let events = loop {
+        publish(&store, &[event(None, 2)]).await;
+        let page = read::<S>(&mut open(&store, &all).await).await;
+        let times = page.events.iter().map(|read| read.envelope.occurred_at);
+        if times.clone().max() > times.min() {
+            break page.events;
+        }
+    };
+    let time = events.last().expect("two at least").envelope.occurred_at;
+    let ids = |page: &Page| page.events.iter().map(|read| read.envelope.id).collect::<Vec<_>>();
+
+    let fence = lead(&store, &Stage::relay("at")).await;
+    let mut at = store.open_log(&fence, Filter::default(), Start::At(time)).await.expect("the log opens");
+    let fence = lead(&store, &Stage::relay("later")).await;
+    let later = Start::At(time + Duration::from_secs(3_600));
+    let mut later = store.open_log(&fence, Filter::default(), later).await.expect("the log opens");
+    let fence = lead(&store, &Stage::relay("before")).await;
+    let before = Start::At(time - Duration::from_secs(3_600));
+    let mut before = store.open_log(&fence, Filter::default(), before).await.expect("the log opens");
+
+    let first = events.iter().position(|read| read.envelope.occurred_at >= time).expect("the last at least");
+    let expected: Vec<_> = events.iter().map(|read| read.envelope.id).collect();
+    assert_eq!(ids(&read::<S>(&mut at).await), expected[first..]);
+    assert_eq!(ids(&read::<S>(&mut later).await), []);
+    assert_eq!(ids(&read::<S>(&mut before).await), expected);
 }
 
 pub(super) async fn stages_settle_apart<S: Store>(store: S) {

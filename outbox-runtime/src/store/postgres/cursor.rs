@@ -4,7 +4,7 @@ use super::{
     PostgresStore,
     error::during,
     precondition, progress, record,
-    row::envelope_at,
+    row::{PgQuery, envelope_at},
     statements::millis,
     transaction::{Tx, commit_own, lock_fence},
 };
@@ -100,17 +100,13 @@ impl GapSession for PostgresSession {
         let query = if *filter == Filter::default() {
             sqlx::query(self.store.sql().read_log.clone()).bind(after).bind(max)
         } else {
-            sqlx::query(self.store.sql().read_log_filtered.clone())
-                .bind(after)
-                .bind(max)
-                .bind(&filter.topics)
-                .bind(&filter.event_types)
+            bind_filter(sqlx::query(self.store.sql().read_log_filtered.clone()).bind(after).bind(max), filter)
         };
         // Each row is taken apart while the server sends the next ones.
         let mut rows = query.fetch(&mut self.connection);
         while let Some(read) = rows.try_next().await.map_err(during("read the log"))? {
             let seq = seq_of(&read, 0)?;
-            row(seq, envelope_at(&read, seq, 1)?);
+            row(seq, envelope_at(&read, seq, 1)?.filter(|envelope| filter.wants(envelope)));
         }
         Ok(())
     }
@@ -122,12 +118,8 @@ impl GapSession for PostgresSession {
         max: i64,
     ) -> Result<InHoles, StoreError> {
         let (firsts, lasts): (Vec<i64>, Vec<i64>) = ranges.iter().copied().unzip();
-        let rows = sqlx::query(self.store.sql().read_holes.clone())
-            .bind(firsts)
-            .bind(lasts)
-            .bind(max)
-            .bind(&filter.topics)
-            .bind(&filter.event_types)
+        let query = sqlx::query(self.store.sql().read_holes.clone()).bind(firsts).bind(lasts).bind(max);
+        let rows = bind_filter(query, filter)
             .fetch_all(&mut self.connection)
             .await
             .map_err(during("look into the holes of the log"))?;
@@ -140,7 +132,7 @@ impl GapSession for PostgresSession {
         for row in &rows {
             let seq = row.try_get::<Option<i64>, _>(1).map_err(during("read a late row"))?;
             if let Some(seq) = seq.map(Seq) {
-                found.push((seq, envelope_at(row, seq, 2)?));
+                found.push((seq, envelope_at(row, seq, 2)?.filter(|envelope| filter.wants(envelope))));
             }
         }
         Ok(InHoles { xmin, rows: found })
@@ -180,6 +172,13 @@ impl GapSession for PostgresSession {
         commit_own(tx).await?;
         Ok(xid)
     }
+}
+
+/// Binds the four arrays of a filter.
+fn bind_filter<'q>(query: PgQuery<'q>, filter: &'q Filter) -> PgQuery<'q> {
+    let (names, values): (Vec<&str>, Vec<&str>) =
+        filter.headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).unzip();
+    query.bind(&filter.topics).bind(&filter.event_types).bind(names).bind(values)
 }
 
 fn seq_of(row: &PgRow, column: usize) -> Result<Seq, StoreError> {

@@ -3,6 +3,7 @@
 use super::{
     PostgresStore,
     error::during,
+    precondition,
     transaction::{commit_own, lock_fence, lost},
 };
 use crate::{
@@ -61,18 +62,29 @@ async fn register(
     let begin = store.sql().begin_write.clone();
     let mut tx = connection.begin_with(begin).await.map_err(during(action))?;
     lock_fence(store, &mut tx, fence).await?;
-    let statement = match start {
-        Start::Earliest => store.sql().register_at_earliest.clone(),
-        Start::Latest => store.sql().register_at_latest.clone(),
+    let sql = store.sql();
+    let (statement, settled, time) = match start {
+        Start::Earliest => (sql.register_at_seq.clone(), Seq::ORIGIN, None),
+        Start::From(seq) => (sql.register_at_seq.clone(), before(store, &mut tx, seq).await?, None),
+        Start::Latest => (sql.register_at_latest.clone(), Seq::ORIGIN, None),
+        Start::At(time) => (sql.register_at_time.clone(), Seq::ORIGIN, Some(time)),
     };
-    sqlx::query(statement)
-        .bind(fence.stage.as_str())
-        .bind(fence.epoch)
-        .bind(Seq::ORIGIN.0)
-        .execute(&mut *tx)
-        .await
-        .map_err(during(action))?;
+    let query = sqlx::query(statement).bind(fence.stage.as_str()).bind(fence.epoch).bind(settled.0);
+    let query = match time {
+        Some(time) => query.bind(time),
+        None => query,
+    };
+    query.execute(&mut *tx).await.map_err(during(action))?;
     commit_own(tx).await
+}
+
+/// What is settled where a stage begins at `start`. A number that is yet to be given would hide the events that get it.
+async fn before(store: &PostgresStore, connection: &mut PgConnection, start: Seq) -> Result<Seq, StoreError> {
+    let last = Seq(precondition::last_given(store, connection).await?);
+    if start.0 > last.0 + 1 {
+        return Err(StoreError::StartUnknown { start, last });
+    }
+    Ok(Seq(start.0 - 1).max(Seq::ORIGIN))
 }
 
 /// Writes the rows of holes and the row of progress, in an open transaction; gives its id.

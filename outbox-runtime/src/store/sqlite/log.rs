@@ -3,7 +3,7 @@
 use super::{
     SqliteStore,
     record::Recorder,
-    row::{database, envelope, get, json_array},
+    row::{database, envelope, get, headers_text, json_array, millis},
     transaction::{self, SqliteTx, check_fence},
 };
 use crate::{
@@ -15,12 +15,13 @@ use crate::{
 };
 use sqlx::Row;
 
+const REGISTER: &str = "register a stage";
+
 /// One stage's reading of the log.
 #[derive(Debug)]
 pub struct SqliteLog {
     store: SqliteStore,
-    topics: Option<String>,
-    event_types: Option<String>,
+    filter: Filter,
     read_to: Seq,
 }
 
@@ -33,25 +34,17 @@ impl SqliteLog {
     ) -> Result<Self, StoreError> {
         let mut tx = transaction::begin(&store).await?;
         check_fence(&store, &mut tx, fence).await?;
-        sqlx::query(store.statements.insert_progress.clone())
-            .bind(fence.stage.as_str())
-            .bind(start == Start::Latest)
-            .execute(&mut *tx)
-            .await
-            .map_err(database("register a stage"))?;
         let settled = sqlx::query_scalar(store.statements.select_progress.clone())
             .bind(fence.stage.as_str())
-            .fetch_one(&mut *tx)
+            .fetch_optional(&mut *tx)
             .await
             .map_err(database("read the progress of a stage"))?;
-        tx.commit().await.map_err(database("register a stage"))?;
-        let any = |items: Vec<String>| (!items.is_empty()).then(|| json_array(&items));
-        Ok(Self {
-            store,
-            topics: any(filter.topics),
-            event_types: any(filter.event_types),
-            read_to: Seq(settled),
-        })
+        let settled = match settled {
+            Some(settled) => settled,
+            None => register(&store, &mut tx, fence, start).await?,
+        };
+        tx.commit().await.map_err(database(REGISTER))?;
+        Ok(Self { store, filter, read_to: Seq(settled) })
     }
 
     async fn write_progress(
@@ -73,13 +66,56 @@ impl SqliteLog {
     }
 }
 
+/// Registers a stage that has no progress yet; gives what it has settled.
+async fn register(
+    store: &SqliteStore,
+    tx: &mut SqliteTx,
+    fence: &Fence,
+    start: Start,
+) -> Result<i64, StoreError> {
+    let statements = &store.statements;
+    let settled = match start {
+        Start::Earliest => Seq::ORIGIN.0,
+        Start::Latest => sqlx::query_scalar(statements.select_latest.clone())
+            .fetch_one(&mut **tx)
+            .await
+            .map_err(database(REGISTER))?,
+        Start::At(time) => sqlx::query_scalar::<_, Option<i64>>(statements.select_before_time.clone())
+            .bind(millis(time))
+            .fetch_one(&mut **tx)
+            .await
+            .map_err(database(REGISTER))?
+            .unwrap_or(Seq::ORIGIN.0),
+        Start::From(start) => {
+            let last = sqlx::query_scalar(statements.select_last_given.clone())
+                .fetch_one(&mut **tx)
+                .await
+                .map_err(database(REGISTER))?;
+            if start.0 > last + 1 {
+                return Err(StoreError::StartUnknown { start, last: Seq(last) });
+            }
+            (start.0 - 1).max(Seq::ORIGIN.0)
+        }
+    };
+    sqlx::query(statements.insert_progress.clone())
+        .bind(fence.stage.as_str())
+        .bind(settled)
+        .execute(&mut **tx)
+        .await
+        .map_err(database(REGISTER))?;
+    Ok(settled)
+}
+
 impl LogCursor<SqliteStore> for SqliteLog {
     async fn read(&mut self, max: u32) -> Result<Page, StoreError> {
+        let any = |items: &[String]| (!items.is_empty()).then(|| json_array(items));
+        let headers = &self.filter.headers;
         let rows = sqlx::query(self.store.statements.select_page.clone())
             .bind(self.read_to.0)
             .bind(i64::from(max))
-            .bind(&self.topics)
-            .bind(&self.event_types)
+            .bind(any(&self.filter.topics))
+            .bind(any(&self.filter.event_types))
+            .bind((!headers.is_empty()).then(|| headers_text(headers)))
             .fetch_all(&self.store.pool)
             .await
             .map_err(database("read the log"))?;

@@ -67,7 +67,7 @@ async fn a_seq_that_commits_later_is_delivered_to_the_next_leader() {
 #[tokio::test]
 async fn a_late_row_that_a_filter_hides_is_named_and_settled() {
     let Some(world) = World::start().await else { return };
-    let filter = Filter { topics: vec!["other".to_owned()], event_types: Vec::new() };
+    let filter = Filter { topics: vec!["other".to_owned()], ..Filter::default() };
     let mut log = world.store.open_log(&world.fence, filter, Start::Earliest).await.unwrap();
     let mut early = world.store.begin().await.unwrap();
     world.store.insert(&mut early, &[event("early")]).await.unwrap();
@@ -271,4 +271,34 @@ async fn an_asynchronous_commit_and_a_killed_server_leave_no_phantom() {
         }
         assert_eq!(keys, [vec!["before"; batch], vec!["after"]].concat());
     }
+}
+
+#[tokio::test]
+async fn a_start_at_a_time_gets_what_was_open_then_and_foreign_headers_stop_no_filter() {
+    let Some(world) = World::start().await else { return };
+    world.publish("before").await;
+    let mut open = world.store.begin().await.unwrap();
+    world.store.insert(&mut open, &[event("open")]).await.unwrap();
+    world.publish("a").await;
+    // What other writers may put in: PostgreSQL cannot read the escape, and the value is no text.
+    world.execute(r#"UPDATE outbox_log SET headers = '{"tenant": "\u0000"}' WHERE key = 'a'"#).await;
+    world.publish("b").await;
+    world.execute(r#"UPDATE outbox_log SET headers = '{"tenant": 1e99999999}' WHERE key = 'b'"#).await;
+    world.publish("c").await;
+    world.execute(r#"UPDATE outbox_log SET headers = '{"tenant": "\u0061cme"}' WHERE key = 'c'"#).await;
+    let now = time::OffsetDateTime::now_utc();
+    let fence = lead(&world.store, &Stage::relay("at"), super::LONG).await;
+    let headers = [("tenant".to_owned(), "acme".to_owned())].into();
+    let filter = Filter { headers, ..Filter::default() };
+    let opened = world.store.open_log(&fence, Filter::default(), Start::At(now + super::LONG)).await;
+    let mut log = opened.unwrap();
+    assert_eq!(log.read(10).await.unwrap().events, []);
+
+    world.store.commit(open).await.unwrap();
+
+    let page = log.read(10).await.unwrap();
+    assert_eq!((super::keys_of(&page), page.events[0].late), (vec!["open".to_owned()], true));
+    let fence = lead(&world.store, &Stage::relay("filtered"), super::LONG).await;
+    let mut filtered = world.store.open_log(&fence, filter, Start::Earliest).await.unwrap();
+    assert_eq!(super::keys_of(&filtered.read(10).await.unwrap()), ["c"]);
 }

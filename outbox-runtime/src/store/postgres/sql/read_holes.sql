@@ -1,6 +1,6 @@
 -- The rows that have appeared in the holes from $1 to $2, at most $3, and in the same snapshot the lowest transaction id
 -- that is still open: where it is above the id of a transaction that began after the hole was seen, whoever took the
--- hole's numbers has ended, and what is not found here never comes. Filter as in read_log_filtered.sql ($4, $5).
+-- hole's numbers has ended, and what is not found here never comes. Filter as in read_log_filtered.sql ($4 to $7).
 SELECT pg_catalog.pg_snapshot_xmin(pg_catalog.pg_current_snapshot())::text::bigint AS xmin, late.*
   FROM (SELECT 1) AS always
   LEFT JOIN (
@@ -13,6 +13,13 @@ SELECT pg_catalog.pg_snapshot_xmin(pg_catalog.pg_current_snapshot())::text::bigi
                      log.twin_version, log.on_poison
                WHERE ($4::text[] = '{}' OR log.topic = ANY ($4::text[]))
                  AND ($5::text[] = '{}' OR log.event_type = ANY ($5::text[]))
+                 AND CASE WHEN pg_catalog.strpos(log.headers, E'\\u') > 0 THEN true ELSE NOT EXISTS (
+                     SELECT FROM unnest($6::text[], $7::text[]) AS wanted (name, value)
+                      WHERE NOT EXISTS (
+                            SELECT FROM pg_catalog.json_each(log.headers::json) AS header
+                             WHERE header.key = wanted.name
+                               AND (pg_catalog.json_typeof(header.value) <> 'string'
+                                    OR header.value #>> '{}' = wanted.value))) END
          ) AS wanted ON true
         ORDER BY log.seq
         LIMIT $3

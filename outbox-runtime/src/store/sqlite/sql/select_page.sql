@@ -1,10 +1,16 @@
--- Reads the rows after seq ?1, at most ?2: the seq of every row, the rest of those whose topic is in the JSON array ?3
--- and whose type is in the JSON array ?4 (null: all), since progress moves over the others too.
+-- Reads the rows after seq ?1, at most ?2: the seq of every row, the rest of those whose topic is in the JSON array ?3,
+-- whose type is in the JSON array ?4, and whose headers hold those of the JSON object ?5 (null: all), since progress moves
+-- over the others too.
 WITH page AS (
     SELECT seq,
            (?3 IS NULL OR topic IN (SELECT value FROM json_each(?3)))
-           AND (?4 IS NULL OR event_type IN (SELECT value FROM json_each(?4))) AS matches
-      FROM {outbox_log}
+           AND (?4 IS NULL OR event_type IN (SELECT value FROM json_each(?4)))
+           AND (?5 IS NULL OR NOT EXISTS (
+                SELECT 1 FROM json_each(?5) AS wanted
+                 WHERE NOT EXISTS (
+                       SELECT 1 FROM json_each(log.headers) AS header
+                        WHERE header.key = wanted.key AND header.value = wanted.value))) AS matches
+      FROM {outbox_log} AS log
      WHERE seq > ?1
      ORDER BY seq
      LIMIT ?2

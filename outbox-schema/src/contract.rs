@@ -9,12 +9,16 @@ mod tidy;
 
 use crate::{EventDescriptor, KeySource, OrderingMode};
 use serde_json::{Map, Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 #[cfg(feature = "xtask")]
 pub(crate) use payload::AsItTravels;
 pub(crate) use tidy::sorted;
+
+/// The members that every payload carries before its own.
+#[cfg(feature = "xtask")]
+pub(crate) const MEMBERS: [&str; 2] = [payload::TYPE_MEMBER, payload::VERSION_MEMBER];
 
 /// The version of the file's own form; a higher one was written by a newer outbox.
 const FORMAT: u64 = 1;
@@ -34,6 +38,11 @@ pub struct Contract {
     pub key: String,
     /// Further names under which a field is read, by the name it is written with.
     pub aliases: BTreeMap<String, Vec<String>>,
+    /// Places, as JSON pointers with `*` for positions in lists, where the type refuses some of what `reads` allows.
+    ///
+    /// A schema can't say everything that a conversion asks for. [`Contract::of`] leaves it empty; the commands of an
+    /// xtask find out by trying.
+    pub refuses: BTreeSet<String>,
     /// The JSON Schema, draft 2020-12, of every payload that is written; its `$id` is the event's `dataschema`.
     pub writes: Value,
     /// The JSON Schema, draft 2020-12, of every payload that is read.
@@ -46,8 +55,8 @@ impl Contract {
     /// # Errors
     /// [`ContractError`] when no payload of this event could travel.
     pub fn of(event: &EventDescriptor) -> Result<Self, ContractError> {
-        let mut writes = payload::as_it_travels((event.serialize_schema)(), event)?;
-        let reads = payload::as_it_travels((event.deserialize_schema)(), event)?;
+        let mut writes = payload::as_it_travels(generated(event.serialize_schema, event)?, event)?;
+        let reads = payload::as_it_travels(generated(event.deserialize_schema, event)?, event)?;
         if let Value::Object(root) = &mut writes {
             root.insert("$id".to_owned(), Value::from(dataschema(event.event_type, event.event_version)));
         }
@@ -63,6 +72,7 @@ impl Contract {
             ordering: event.ordering,
             key: key_text(event.key),
             aliases: aliases.collect(),
+            refuses: BTreeSet::new(),
             writes: sorted(writes),
             reads: sorted(reads),
         })
@@ -71,7 +81,7 @@ impl Contract {
     /// The canonical text, which ends with a line break.
     #[must_use]
     pub fn to_text(&self) -> String {
-        let file = json!({
+        let mut file = json!({
             "format": FORMAT,
             "eventType": self.event_type,
             "eventVersion": self.event_version,
@@ -82,6 +92,9 @@ impl Contract {
             "writes": self.writes,
             "reads": self.reads,
         });
+        if !self.refuses.is_empty() {
+            file["refuses"] = json!(self.refuses);
+        }
         let text = serde_json::to_string_pretty(&sorted(file)).expect("a JSON value is always written");
         text + "\n"
     }
@@ -101,6 +114,7 @@ impl Contract {
         let version = file.get("eventVersion").and_then(Value::as_u64);
         let version = version.and_then(|version| u32::try_from(version).ok());
         let aliases = file.get("aliases").cloned().unwrap_or_else(|| json!({}));
+        let refuses = file.get("refuses").cloned().unwrap_or_else(|| json!([]));
         Ok(Self {
             event_type: text_member(&file, "eventType")?,
             event_version: version.ok_or_else(|| missing("eventVersion"))?,
@@ -109,6 +123,8 @@ impl Contract {
             key: text_member(&file, "key")?,
             aliases: serde_json::from_value(aliases)
                 .map_err(|error| unreadable(format!("`aliases`: {error}")))?,
+            refuses: serde_json::from_value(refuses)
+                .map_err(|error| unreadable(format!("`refuses`: {error}")))?,
             writes: file
                 .get("writes")
                 .filter(|schema| schema.is_object())
@@ -127,6 +143,22 @@ impl Contract {
     pub fn file_name(&self) -> String {
         file_name(&self.event_type, self.event_version)
     }
+}
+
+/// The schema that a type makes of itself; code of the user may panic there.
+fn generated(schema: fn() -> Value, event: &EventDescriptor) -> Result<Value, ContractError> {
+    std::panic::catch_unwind(schema).map_err(|panic| ContractError::Panicked {
+        event: event.rust_path,
+        reason: panic_text(&*panic),
+        file: event.file,
+        line: event.line,
+    })
+}
+
+/// What a panic said.
+pub(crate) fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|&text| text.to_owned());
+    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no message".to_owned())
 }
 
 /// Where the contract of that event is kept inside the folder of schemas.
@@ -202,6 +234,17 @@ pub enum ContractError {
         /// The line of the struct.
         line: u32,
     },
+    /// The event's schema can't be made.
+    Panicked {
+        /// The Rust path of the event.
+        event: &'static str,
+        /// What the panic said.
+        reason: String,
+        /// The source file of the event.
+        file: &'static str,
+        /// The line of the struct.
+        line: u32,
+    },
     /// The text is no contract.
     Unreadable {
         /// What is wrong with it.
@@ -226,6 +269,11 @@ impl fmt::Display for ContractError {
                 f,
                 "{file}:{line}: event `{event}` is not written as a JSON object, so it has no room for `eventType` \
                  and `eventVersion`; make it a struct with named fields and the usual `Serialize` and `JsonSchema`"
+            ),
+            Self::Panicked { event, reason, file, line } => write!(
+                f,
+                "{file}:{line}: the schema of event `{event}` can't be made, as its `JsonSchema` panics: {reason}; \
+                 mend the implementation of the field that it speaks of"
             ),
             Self::Unreadable { reason } => {
                 write!(f, "not a contract: {reason}; restore the file or run `cargo xtask schema-accept`")

@@ -21,6 +21,8 @@ mod partition_key;
 mod payload;
 #[cfg(feature = "xtask")]
 mod report;
+#[cfg(feature = "xtask")]
+mod samples;
 mod subschema;
 mod versions;
 #[cfg(feature = "xtask")]

@@ -6,7 +6,7 @@
 use outbox::compat::{Formats, Severity, Verdict, check, close_writer, compare};
 use outbox::{Contract, OrderingMode};
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -91,6 +91,7 @@ fn the_gate_refuses_what_breaks_anyone_and_nothing_else() {
                 ordering: OrderingMode::Unordered,
                 key: "none".to_owned(),
                 aliases: BTreeMap::new(),
+                refuses: BTreeSet::new(),
                 writes: case[version].clone(),
                 reads: case[format!("{version}_de")].clone(),
             };

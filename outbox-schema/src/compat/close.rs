@@ -75,7 +75,7 @@ fn close(root: &Value, node: &Value, nesting: usize) -> Value {
 }
 
 /// Both schemas as one, for the same object.
-fn join(left: &Map<String, Value>, right: &Map<String, Value>) -> Map<String, Value> {
+pub(super) fn join(left: &Map<String, Value>, right: &Map<String, Value>) -> Map<String, Value> {
     let mut joined = left.clone();
     for (keyword, value) in right {
         match (joined.get_mut(keyword), value) {

@@ -97,19 +97,22 @@ impl Gate<'_> {
         }
     }
 
-    /// The field called `name` on the wire, or the struct.
     fn locate(&self, name: Option<&str>, removed: bool) -> Option<Location> {
-        let event = self.event?;
-        let fields = event.fields.iter();
-        let named = name.filter(|_| !removed).and_then(|name| {
-            let mut own =
-                fields.clone().filter(|field| field.writes == Some(name) || field.reads.contains(&name));
-            let mut flattened = fields.filter(|field| field.flatten);
-            // A field that is there without being one of the struct's own came in by `flatten`.
-            own.next().or_else(|| flattened.next())
-        });
-        Some(Location { file: event.file.to_owned(), line: named.map_or(event.line, |field| field.line) })
+        Some(locate(self.event?, name.filter(|_| !removed)))
     }
+}
+
+/// The field called `name` on the wire, or the struct.
+pub(super) fn locate(event: &EventDescriptor, name: Option<&str>) -> Location {
+    let fields = event.fields.iter();
+    let named = name.and_then(|name| {
+        let mut own =
+            fields.clone().filter(|field| field.writes == Some(name) || field.reads.contains(&name));
+        let mut flattened = fields.filter(|field| field.flatten);
+        // A field that is there without being one of the struct's own came in by `flatten`.
+        own.next().or_else(|| flattened.next())
+    });
+    Location { file: event.file.to_owned(), line: named.map_or(event.line, |field| field.line) }
 }
 
 /// The parts of a JSON pointer, with `*` for positions in a list.

@@ -1,12 +1,13 @@
 //! Decides whether one contract may take the place of another, and says what breaks if not.
 
+mod behaviour;
 mod canonical;
 mod close;
 mod diff;
-mod example;
 mod finding;
 mod formats;
 mod gate;
+mod generate;
 mod normalise;
 mod policy;
 mod prove;
@@ -14,12 +15,13 @@ mod verdict;
 mod witness;
 mod wording;
 
+pub(crate) use behaviour::{Behaviour, Sample};
 pub use close::close_writer;
 pub(crate) use diff::variant_name;
-pub(crate) use example::example;
 pub(crate) use finding::page;
 pub use finding::{Evidence, Finding, FindingId, Location, Severity};
 pub use formats::Formats;
 pub use gate::check;
+pub(crate) use generate::example;
 pub(crate) use policy::version_removed;
 pub use verdict::{Verdict, Witness, compare};

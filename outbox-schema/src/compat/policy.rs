@@ -1,9 +1,9 @@
 //! What breaks consumers though every payload is read: fields that vanish in silence, formats, topic, key and order.
 
 use super::diff::{Change, ChangeKind};
-use super::example;
 use super::finding::{Evidence, Finding, FindingId};
 use super::gate::Gate;
+use super::generate;
 use crate::Contract;
 use crate::contract::ordering_word;
 
@@ -28,7 +28,7 @@ pub(super) fn check(gate: &Gate<'_>, known: &[Finding]) -> Vec<Finding> {
             continue;
         }
         let evidence = match id {
-            FindingId::FieldRemoved => example::example(&gate.released.writes).map(Evidence::Dropped),
+            FindingId::FieldRemoved => generate::example(&gate.released.writes).map(Evidence::Dropped),
             _ => None,
         };
         let evidence = evidence.unwrap_or(Evidence::Contracts);
@@ -98,7 +98,7 @@ pub(crate) fn version_removed(released: &Contract) -> Finding {
         event_type: event.clone(),
         event_version: version,
         what: format!("version {version} of `{event}` is no longer declared"),
-        evidence: example::example(&released.writes).map_or(Evidence::Contracts, Evidence::Dropped),
+        evidence: generate::example(&released.writes).map_or(Evidence::Contracts, Evidence::Dropped),
         pointer: String::new(),
         location: None,
         fix: format!(

@@ -51,9 +51,14 @@ impl<'a> Judge<'a> {
             };
             payload = smaller;
         }
-        let (error, pointer) = deepest(self.reader.0.iter_errors(&payload).collect::<Vec<_>>().iter())?;
+        let (error, pointer) = refusal(&self.reader.0, &payload)?;
         Some(Witness { payload, error, pointer })
     }
+}
+
+/// Why `payload` is refused, and the JSON pointer of the part that is.
+pub(super) fn refusal(reader: &Validator, payload: &Value) -> Option<(String, String)> {
+    deepest(reader.iter_errors(payload).collect::<Vec<_>>().iter())
 }
 
 /// The error that says most about where the trouble is: in a union, that of the branch which went furthest.
@@ -99,7 +104,7 @@ fn escaped(name: &str) -> String {
 }
 
 /// The same value with one part removed, at any depth.
-fn smaller(value: &Value) -> Vec<Value> {
+pub(super) fn smaller(value: &Value) -> Vec<Value> {
     let mut all = Vec::new();
     match value {
         Value::Object(fields) => {
@@ -298,7 +303,7 @@ impl Generator<'_> {
 }
 
 /// The kinds a schema speaks of, by `type` or by the keywords that only apply to one kind.
-fn kinds(keywords: &Map<String, Value>) -> Vec<&str> {
+pub(super) fn kinds(keywords: &Map<String, Value>) -> Vec<&str> {
     match keywords.get("type") {
         Some(Value::String(name)) => return vec![name],
         Some(Value::Array(names)) => return names.iter().filter_map(Value::as_str).collect(),

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 pub(super) fn run(Project { catalog, schemas, .. }: &Project) -> Result<bool, String> {
-    let contracts = contracts::of(catalog)?;
+    let contracts = contracts::of(catalog, schemas)?;
     let mut said = String::new();
     for Declared { contract, .. } in &contracts {
         let path = schemas.join(contract.file_name());

@@ -8,10 +8,10 @@ use super::output::Output;
 use super::places::Places;
 use super::project::Project;
 use super::{Cli, explain};
-use crate::Contract;
 use crate::baseline::{self, Baseline, Found};
 use crate::compat::{self, Evidence, Finding, FindingId, Location};
 use crate::report::{Compared, Report};
+use crate::{Contract, samples};
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -39,7 +39,7 @@ pub(super) fn run(cli: &Cli, args: &Args) -> Result<bool, String> {
 
 /// Everything there is to say about the catalog, the committed contracts and the baseline.
 fn gather(Project { catalog, root, schemas }: &Project, wanted: Option<&str>) -> Result<Report, String> {
-    let declared = contracts::of(catalog)?;
+    let declared = contracts::of(catalog, schemas)?;
     let mut findings = Vec::new();
     for one in &declared {
         findings.extend(staleness(schemas, one)?);
@@ -53,6 +53,13 @@ fn gather(Project { catalog, root, schemas }: &Project, wanted: Option<&str>) ->
             Compared::Baseline { name }
         }
     };
+    for one in &declared {
+        let known: Vec<&Finding> =
+            findings.iter().filter(|finding| is_about(finding, &one.contract)).collect();
+        let own = one.behaviour.as_ref().map(|behaviour| behaviour.of_its_own(&known));
+        findings.extend(own.into_iter().flatten());
+    }
+    findings.extend(strays(schemas, &declared, &findings)?);
     let places = Places::new(root, schemas);
     for finding in &mut findings {
         finding.location = places.place(finding);
@@ -72,13 +79,46 @@ fn against(released: &Contract, declared: &[Declared]) -> Vec<Finding> {
         one.contract.event_type == released.event_type && one.contract.event_version == released.event_version
     });
     match same {
-        Some(one) => compat::check(released, &one.contract, Some(one.event)),
+        Some(one) => {
+            let mut findings = compat::check(released, &one.contract, Some(one.event));
+            findings.extend(one.behaviour.iter().flat_map(|behaviour| behaviour.against(released)));
+            findings
+        }
         None => vec![compat::version_removed(released)],
     }
 }
 
+fn is_about(finding: &Finding, contract: &Contract) -> bool {
+    finding.event_type == contract.event_type && finding.event_version == contract.event_version
+}
+
+/// Recorded payloads of versions that are not declared, unless it is known that the version is gone.
+fn strays(schemas: &Path, declared: &[Declared], known: &[Finding]) -> Result<Vec<Finding>, String> {
+    let types: BTreeSet<&str> = declared.iter().map(|one| one.event.event_type).collect();
+    let mut strays = Vec::new();
+    for event_type in types {
+        for (event_version, sample) in samples::read(schemas, event_type)? {
+            let versions = declared.iter().map(|one| (one.event.event_type, one.event.event_version));
+            let found = known.iter().map(|finding| (finding.event_type.as_str(), finding.event_version));
+            if versions.chain(found).all(|of| of != (event_type, event_version)) {
+                strays.push(Finding {
+                    id: FindingId::SampleRefused,
+                    event_type: event_type.to_owned(),
+                    event_version,
+                    what: format!("the recorded {} is of a version that no event declares", sample.name),
+                    evidence: Evidence::Contracts,
+                    pointer: String::new(),
+                    location: None,
+                    fix: format!("mend the `eventVersion` of {}, or delete the file", sample.name),
+                });
+            }
+        }
+    }
+    Ok(strays)
+}
+
 /// Whether the committed contract is the one of the code.
-fn staleness(schemas: &Path, Declared { event, contract }: &Declared) -> Result<Option<Finding>, String> {
+fn staleness(schemas: &Path, Declared { event, contract, .. }: &Declared) -> Result<Option<Finding>, String> {
     let path = schemas.join(contract.file_name());
     let (id, what) = match read(&path)? {
         None => (FindingId::ContractMissing, format!("{} is missing", shown(&path))),

@@ -116,6 +116,36 @@ finding_ids! {
         title: "a released version is no longer declared",
         whom: "events of that version still travel, and nothing here can read or check them",
     }
+    BehaviourRefusesReleased {
+        name: "behaviour-refuses-released",
+        severity: Breaking,
+        title: "the type refuses released payloads that its own schema allows",
+        whom: "payloads that the released code read are refused, and no schema tells anybody",
+    }
+    BehaviourWritesUnreadable {
+        name: "behaviour-writes-unreadable",
+        severity: Breaking,
+        title: "the type writes what released readers refuse and its own schema does not say",
+        whom: "consumers that are not upgraded yet refuse what the new code really writes",
+    }
+    SampleRefused {
+        name: "sample-refused",
+        severity: Breaking,
+        title: "a recorded payload can't be read any more",
+        whom: "payloads like the recorded one (in the log, on the broker, among the dead letters) can't be read any more",
+    }
+    BehaviourRefusesDeclared {
+        name: "behaviour-refuses-declared",
+        severity: NotProven,
+        title: "the type refuses everything that its schema allows in one place",
+        whom: "",
+    }
+    BehaviourWritesUndeclared {
+        name: "behaviour-writes-undeclared",
+        severity: NotProven,
+        title: "the type writes what its own schema does not say",
+        whom: "",
+    }
     NotProven {
         name: "not-proven",
         severity: NotProven,

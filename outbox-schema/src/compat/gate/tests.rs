@@ -4,7 +4,7 @@ use super::*;
 use crate::compat::Severity;
 use crate::{FieldDescriptor, KeySource, OnPoison, OrderingMode};
 use serde_json::json;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 fn contract(fields: &Value, required: &[&str]) -> Contract {
     let schema = json!({ "type": "object", "properties": fields, "required": required });
@@ -15,6 +15,7 @@ fn contract(fields: &Value, required: &[&str]) -> Contract {
         ordering: OrderingMode::Keyed,
         key: "field id".to_owned(),
         aliases: BTreeMap::new(),
+        refuses: BTreeSet::new(),
         writes: schema.clone(),
         reads: schema,
     }

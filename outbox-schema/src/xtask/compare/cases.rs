@@ -3,7 +3,7 @@
 use crate::compat::{Evidence, Finding, Formats, Severity, Verdict, check, close_writer, compare};
 use crate::{Contract, OrderingMode};
 use serde_json::{Map, Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write};
 use std::panic::{self, AssertUnwindSafe};
@@ -134,6 +134,7 @@ fn contract(writes: &Value, reads: &Value) -> Contract {
         ordering: OrderingMode::Unordered,
         key: "none".to_owned(),
         aliases: BTreeMap::new(),
+        refuses: BTreeSet::new(),
         writes: writes.clone(),
         reads: reads.clone(),
     }

@@ -1,0 +1,218 @@
+//! What a type does, beside what its schema says: payloads made from contracts are read by the type and written again.
+//!
+//! ```text
+//!  released contract ──payloads──▶ today's type ──▶ refused, though today's schema takes it
+//!                                       │
+//!                                       └─writes──▶ released `reads`: refused, though today's schema never writes it
+//! ```
+//!
+//! Where the schemas agree with serde, the three questions have said it all; this finds where they do not: a module of
+//! `#[serde(with)]` or an implementation by hand that its schema does not describe, and a conversion that may fail.
+//! A conversion that refuses a part of what its schema allows is no lie, as no schema says everything: such places are
+//! kept in the contract, and only a place that took everything when it was released may not begin to refuse.
+
+mod observe;
+mod place;
+
+use super::finding::{Evidence, Finding, FindingId};
+use super::formats::{self, Formats};
+use super::gate::locate;
+use super::normalise::normalise;
+use super::{Witness, close_writer, generate, witness};
+use crate::{Contract, EventDescriptor};
+use jsonschema::Validator;
+use observe::{Observation, Refusal, Spot};
+use serde_json::Value;
+use std::collections::BTreeSet;
+
+/// Payloads made from one schema.
+const PAYLOADS_MAX: usize = 64;
+
+/// Findings that say of a place already that the type refuses what it must read.
+const READER_FINDINGS: &[FindingId] =
+    &[FindingId::ReaderRefusesReleased, FindingId::ReaderNarrowed, FindingId::BehaviourRefusesReleased];
+
+/// A payload that somebody recorded.
+#[derive(Debug, Clone)]
+pub(crate) struct Sample {
+    /// Its file, as people are told of it.
+    pub(crate) name: String,
+    /// The payload as it travels.
+    pub(crate) payload: Value,
+}
+
+/// What one type was seen to do.
+#[derive(Debug)]
+pub(crate) struct Behaviour {
+    event: &'static EventDescriptor,
+    contract: Contract,
+    samples: Vec<Sample>,
+    /// What the type did with its own contract and the samples.
+    own: Observation,
+    writes: Schema,
+    reads: Schema,
+}
+
+impl Behaviour {
+    /// Tries out the type of `event`, whose contract is `contract`, and notes in the contract what it refuses.
+    ///
+    /// `None` where a schema of the contract can't be compiled; nothing else can be said of it then.
+    pub(crate) fn of(
+        event: &'static EventDescriptor,
+        contract: &mut Contract,
+        samples: Vec<Sample>,
+    ) -> Option<Self> {
+        let (writes, reads) = (Schema::new(&close_writer(&contract.writes))?, Schema::new(&contract.reads)?);
+        let mut own = Observation::new(event, &contract.writes);
+        for sample in &samples {
+            own.try_out(&sample.payload, &reads);
+        }
+        own.forget_refusals();
+        own.try_all(&contract.writes, &reads);
+        own.try_all(&contract.reads, &reads);
+        own.look_again(&reads);
+        contract.refuses = own.refused().map(|(spot, _)| spot.pointer.clone()).collect();
+        Some(Self { event, contract: contract.clone(), samples, own, writes, reads })
+    }
+
+    /// What speaks against a release whatever it is compared with, beside what is `known` of this version.
+    pub(crate) fn of_its_own(&self, known: &[&Finding]) -> Vec<Finding> {
+        let is_known = |pointer: &str| {
+            let mut same =
+                known.iter().filter(|finding| place::general(&finding.pointer) == place::general(pointer));
+            same.any(|finding| READER_FINDINGS.contains(&finding.id))
+        };
+        let mut findings = Vec::new();
+        for sample in &self.samples {
+            let refusal = self.own.refusal_of(&sample.payload).filter(|refusal| !is_known(&refusal.at));
+            findings.extend(refusal.map(|refusal| self.of_sample(sample, &refusal)));
+        }
+        for (spot, refusal) in self.own.refused().filter(|(spot, _)| !self.own.has_accepted(spot)) {
+            if !is_known(&refusal.at) {
+                findings.push(self.refused(FindingId::BehaviourRefusesDeclared, spot, refusal));
+            }
+        }
+        let is_told = known.iter().any(|finding| finding.id == FindingId::BehaviourWritesUnreadable);
+        let written = self.own.accepted.iter().filter(|_| !is_told);
+        let undeclared = written.map(|(_, written)| written).find_map(|written| self.writes.refusal(written));
+        findings
+            .extend(undeclared.map(|witness| self.written(FindingId::BehaviourWritesUndeclared, witness)));
+        findings
+    }
+
+    /// What the type breaks of `released`, apart from what the schemas say themselves.
+    pub(crate) fn against(&self, released: &Contract) -> Vec<Finding> {
+        let Some(readers) = Schema::new(&released.reads) else { return Vec::new() };
+        let is_same = released.reads == self.contract.reads && released.writes == self.contract.writes;
+        let mut findings = Vec::new();
+        let theirs = (!is_same).then(|| {
+            let mut theirs = self.own.start_again();
+            theirs.try_all(&released.writes, &self.reads);
+            theirs.try_all(&released.reads, &self.reads);
+            theirs.look_again(&self.reads);
+            theirs
+        });
+        let seen = theirs.as_ref().unwrap_or(&self.own);
+        let mut told = BTreeSet::new();
+        for (spot, refusal) in seen.refused() {
+            if !released.refuses.contains(&spot.pointer) && told.insert(&spot.pointer) {
+                findings.push(self.refused(FindingId::BehaviourRefusesReleased, spot, refusal));
+            }
+        }
+        let written = self.own.accepted.iter().chain(theirs.iter().flat_map(|theirs| &theirs.accepted));
+        // What today's schema says is written is judged by the three questions.
+        let mut undeclared =
+            written.map(|(_, written)| written).filter(|written| !self.writes.takes(written));
+        let unreadable = undeclared.find_map(|written| readers.refusal(written));
+        findings
+            .extend(unreadable.map(|witness| self.written(FindingId::BehaviourWritesUnreadable, witness)));
+        findings
+    }
+
+    fn of_sample(&self, sample: &Sample, refusal: &Refusal) -> Finding {
+        let finding = self.finding(FindingId::SampleRefused, &refusal.at, refusal.evidence());
+        Finding {
+            what: format!("the recorded {} can't be read: {}", sample.name, refusal.error),
+            fix: format!(
+                "let the type read it; or delete {} if no such payload is left anywhere",
+                sample.name
+            ),
+            ..finding
+        }
+    }
+
+    fn refused(&self, id: FindingId, spot: &Spot, refusal: &Refusal) -> Finding {
+        let refusal = self.own.shrunk(spot, refusal, &self.reads);
+        let name = place::name(&spot.pointer);
+        let (what, fix) = if id == FindingId::BehaviourRefusesReleased {
+            (
+                format!("{name} refuses values that it took when it was released: {}", refusal.error),
+                format!(
+                    "let {name} read again what it read; or put the stricter type into a new field or version"
+                ),
+            )
+        } else {
+            let what = match spot.kind.as_str() {
+                observe::ABSENT => format!("{name} may be absent by its own schema, and is refused then"),
+                kind => format!("{name} refuses each {kind} made from its own schema"),
+            };
+            (
+                format!("{what}: {}", refusal.error),
+                format!(
+                    "describe what {name} reads, as by `#[schemars(with = \"…\")]` with the type that serde really \
+                     reads or `#[schemars(regex(pattern = \"…\"))]`; or record a payload that it reads in \
+                     schemas/{}/samples/",
+                    self.contract.event_type
+                ),
+            )
+        };
+        Finding { what, fix, ..self.finding(id, &refusal.at, refusal.evidence()) }
+    }
+
+    fn written(&self, id: FindingId, witness: Witness) -> Finding {
+        let name = place::name(&witness.pointer);
+        let what = format!("{name} is written in a way that its schema does not say: {}", witness.error);
+        let fix = format!(
+            "describe what is written, as by `#[schemars(with = \"…\")]` on {name} with the type that serde really \
+             writes; or write what the schema says"
+        );
+        let pointer = witness.pointer.clone();
+        Finding { what, fix, ..self.finding(id, &pointer, Evidence::Refused(witness)) }
+    }
+
+    fn finding(&self, id: FindingId, pointer: &str, evidence: Evidence) -> Finding {
+        Finding {
+            id,
+            event_type: self.contract.event_type.clone(),
+            event_version: self.contract.event_version,
+            what: String::new(),
+            evidence,
+            pointer: pointer.to_owned(),
+            location: Some(locate(self.event, place::parts(pointer).next().as_deref())),
+            fix: String::new(),
+        }
+    }
+}
+
+/// A schema as its validator has it.
+#[derive(Debug)]
+struct Schema(Validator);
+
+impl Schema {
+    fn new(schema: &Value) -> Option<Self> {
+        formats::options(Formats::Asserted).build(&normalise(schema).ok()?).ok().map(Self)
+    }
+
+    fn takes(&self, payload: &Value) -> bool {
+        self.0.is_valid(payload)
+    }
+
+    /// Why `payload` is none of this schema.
+    fn refusal(&self, payload: &Value) -> Option<Witness> {
+        let (error, pointer) = witness::refusal(&self.0, payload)?;
+        Some(Witness { payload: payload.clone(), error, pointer })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -4,10 +4,15 @@
 //! it does not depend on the order of fields, on doc comments, on the names serde_json keeps in which order, or on
 //! anything else that changes neither a written nor a read payload. So a changed file is a changed contract.
 
+#[cfg(feature = "xtask")]
+mod file;
 mod payload;
 mod tidy;
+#[cfg(feature = "xtask")]
+mod usable;
 
-use crate::{EventDescriptor, KeySource, OrderingMode};
+use crate::digest::digest;
+use crate::{EventDescriptor, KeySource, OrderingMode, json};
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -15,6 +20,8 @@ use std::fmt;
 #[cfg(feature = "xtask")]
 pub(crate) use payload::AsItTravels;
 pub(crate) use tidy::sorted;
+#[cfg(feature = "xtask")]
+pub(crate) use {file::read, usable::fault};
 
 /// The members that every payload carries before its own.
 #[cfg(feature = "xtask")]
@@ -95,6 +102,7 @@ impl Contract {
         if !self.refuses.is_empty() {
             file["refuses"] = json!(self.refuses);
         }
+        file[DIGEST] = Value::from(digest_of(&file));
         let text = serde_json::to_string_pretty(&sorted(file)).expect("a JSON value is always written");
         text + "\n"
     }
@@ -104,9 +112,11 @@ impl Contract {
     /// # Errors
     /// [`ContractError::Unreadable`] or [`ContractError::NewerFormat`].
     pub fn parse(text: &str) -> Result<Self, ContractError> {
-        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-        let file: Map<String, Value> =
-            serde_json::from_str(text).map_err(|error| unreadable(error.to_string()))?;
+        Self::from_file(&json::parse(text).map_err(|error| unreadable(error.to_string()))?)
+    }
+
+    fn from_file(file: &Value) -> Result<Self, ContractError> {
+        let Value::Object(file) = file else { return Err(unreadable("it is no JSON object".to_owned())) };
         let format = file.get("format").and_then(Value::as_u64).ok_or_else(|| missing("format"))?;
         if format > FORMAT {
             return Err(ContractError::NewerFormat { format });
@@ -116,11 +126,11 @@ impl Contract {
         let aliases = file.get("aliases").cloned().unwrap_or_else(|| json!({}));
         let refuses = file.get("refuses").cloned().unwrap_or_else(|| json!([]));
         Ok(Self {
-            event_type: text_member(&file, "eventType")?,
+            event_type: text_member(file, "eventType")?,
             event_version: version.ok_or_else(|| missing("eventVersion"))?,
-            topic: text_member(&file, "topic")?,
-            ordering: ordering_of(&text_member(&file, "ordering")?)?,
-            key: text_member(&file, "key")?,
+            topic: text_member(file, "topic")?,
+            ordering: ordering_of(&text_member(file, "ordering")?)?,
+            key: text_member(file, "key")?,
             aliases: serde_json::from_value(aliases)
                 .map_err(|error| unreadable(format!("`aliases`: {error}")))?,
             refuses: serde_json::from_value(refuses)
@@ -187,6 +197,14 @@ fn ordering_of(word: &str) -> Result<OrderingMode, ContractError> {
     found.ok_or_else(|| {
         unreadable(format!("`ordering` is `{word}`, which is neither `keyed` nor `unordered`"))
     })
+}
+
+/// What tells a file that was changed by hand from one that `schema-accept` wrote.
+const DIGEST: &str = "digest";
+
+/// The digest of the file without the member that holds it. White space and the order of members play no part.
+fn digest_of(file: &Value) -> String {
+    digest(&sorted(file.clone()).to_string())
 }
 
 fn key_text(key: KeySource) -> String {
@@ -276,7 +294,7 @@ impl fmt::Display for ContractError {
                  mend the implementation of the field that it speaks of"
             ),
             Self::Unreadable { reason } => {
-                write!(f, "not a contract: {reason}; restore the file or run `cargo xtask schema-accept`")
+                write!(f, "not a usable contract: {reason}")
             }
             Self::NewerFormat { format } => write!(
                 f,

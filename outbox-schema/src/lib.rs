@@ -11,11 +11,11 @@ mod catalog;
 pub mod compat;
 mod contract;
 mod descriptor;
+mod digest;
 #[cfg(feature = "xtask")]
 mod docs;
 mod event;
 mod event_set;
-#[cfg(feature = "xtask")]
 mod json;
 mod partition_key;
 mod payload;

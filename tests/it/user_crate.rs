@@ -132,11 +132,11 @@ impl Project {
         Outcome::of(&self.command(args).output().unwrap())
     }
 
-    /// Changes the events, accepts the new contracts, and checks them.
+    /// Changes the events, accepts the new contracts unless they break somebody, and checks them.
     fn change(&self, events: &str) -> Outcome {
         self.write("events/src/lib.rs", events);
         let accepted = self.xtask(&["schema-accept"]);
-        assert_eq!(accepted.code, 0, "{accepted:?}");
+        assert!(accepted.code <= 1, "{accepted:?}");
         self.xtask(&["schema-check"])
     }
 }
@@ -259,12 +259,16 @@ fn a_second_version_passes_beside_the_first_and_not_in_its_place() {
 #[test]
 fn the_baseline_may_be_a_tag_a_commit_or_a_folder() {
     let project = Project::released();
-    let events = VERSION_1.replace("u64", "u32");
-    project.change(&events).says(1, &["with v0.1.0"]);
+    let grown = VERSION_1.replace("    pub coupon", "    pub note: Option<String>,\n    pub coupon");
+    project.change(&grown).says(0, &["with v0.1.0"]);
     project.release("v0.2.0-rc.1");
-    project.xtask(&["schema-check"]).says(1, &["compared the catalog (1 version of events) with v0.1.0"]);
-    project.xtask(&["schema-check", "--baseline", "v0.2.0-rc.1"]).says(0, &["with v0.2.0-rc.1"]);
-    project.xtask(&["schema-check", "--baseline", "HEAD~1"]).says(1, &["[reader-refuses-released]"]);
+    project.xtask(&["schema-check"]).says(0, &["compared the catalog (1 version of events) with v0.1.0"]);
+    project.write("events/src/lib.rs", VERSION_1);
+    project
+        .xtask(&["schema-check", "--baseline", "v0.2.0-rc.1"])
+        .says(1, &["with v0.2.0-rc.1", "field `note` was removed [field-removed]"]);
+    project.write("events/src/lib.rs", &grown);
+    project.xtask(&["schema-check", "--baseline", "HEAD~1"]).says(0, &["with HEAD~1 ("]);
     project
         .xtask(&["schema-check", "--baseline", "schemas"])
         .says(0, &["(1 version of events) with schemas"]);

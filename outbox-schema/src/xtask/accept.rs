@@ -1,30 +1,42 @@
-//! `schema-accept`: writes the contracts of the code into the folder of schemas.
+//! `schema-accept`: writes the contracts of the code into the folder of schemas, all of them or none.
+//!
+//! A released version is never changed in place by a change that breaks somebody: that would be found only by the next
+//! check, when the contract that others rely on is already gone from the work tree.
 
+use super::check;
 use super::contracts::{self, Declared};
-use super::files::{is_same, read, say, shown, write};
+use super::files::{say, shown, write_all};
 use super::project::Project;
-use crate::baseline;
-use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use crate::baseline::{self, Baseline, BaselineError, Choice, Found};
+use crate::compat::Severity;
+use crate::report::{Colour, Compared, Format};
+use std::path::PathBuf;
 
-pub(super) fn run(Project { catalog, schemas, .. }: &Project) -> Result<bool, String> {
-    let contracts = contracts::of(catalog, schemas)?;
-    let mut said = String::new();
-    for Declared { contract, .. } in &contracts {
-        let path = schemas.join(contract.file_name());
-        let text = contract.to_text();
-        let known = read(&path)?;
-        if known.as_deref().is_some_and(|known| is_same(known, &text)) {
-            continue;
-        }
-        write(&path, &text)?;
-        let verb = if known.is_some() { "changed" } else { "new" };
-        said.push_str(&format!("{verb}: {}\n", shown(&path)));
+pub(super) fn run(project: &Project, choice: &Choice) -> Result<bool, String> {
+    let declared = contracts::of(&project.catalog, &project.schemas)?;
+    let committed = contracts::committed(&project.schemas)?;
+    let is_known = |one: &&Declared| committed.get(&one.contract.file_name()) == Some(&one.contract);
+    let changed: Vec<&Declared> = declared.iter().filter(|one| !is_known(one)).collect();
+    if !changed.is_empty()
+        && let Some(refusal) = refusal(project, choice, &changed)?
+    {
+        say(&refusal);
+        return Ok(false);
     }
-    for path in undeclared(schemas, &contracts)? {
+    let place = |one: &&Declared| project.schemas.join(one.contract.file_name());
+    let files: Vec<(PathBuf, String)> =
+        changed.iter().map(|one| (place(one), one.contract.to_text())).collect();
+    write_all(&files)?;
+    let mut said = String::new();
+    for one in &changed {
+        let verb = if committed.contains_key(&one.contract.file_name()) { "changed" } else { "new" };
+        said.push_str(&format!("{verb}: {}\n", shown(&place(one))));
+    }
+    for file in committed.keys().filter(|file| !declared.iter().any(|one| one.contract.file_name() == **file))
+    {
         said.push_str(&format!(
             "left: {}, which no event declares; delete it if the version was never released\n",
-            shown(&path)
+            shown(&project.schemas.join(file))
         ));
     }
     if said.is_empty() {
@@ -34,11 +46,25 @@ pub(super) fn run(Project { catalog, schemas, .. }: &Project) -> Result<bool, St
     Ok(true)
 }
 
-/// Files of versions that the catalog does not have.
-fn undeclared(schemas: &Path, contracts: &[Declared]) -> Result<Vec<PathBuf>, String> {
-    let known: BTreeSet<PathBuf> =
-        contracts.iter().map(|declared| schemas.join(declared.contract.file_name())).collect();
-    let files = baseline::contract_files(schemas)
-        .map_err(|error| format!("can't read {}: {error}", schemas.display()))?;
-    Ok(files.into_iter().filter(|file| !known.contains(file)).collect())
+/// Why the changed contracts can't be written, if they can't.
+fn refusal(project: &Project, choice: &Choice, changed: &[&Declared]) -> Result<Option<String>, String> {
+    let Baseline { name, contracts } = match baseline::find(&project.schemas, choice) {
+        Ok(Found::Baseline(baseline)) => baseline,
+        Ok(Found::None(_)) | Err(BaselineError::NoRepository { .. }) => return Ok(None),
+        // A release without contracts has promised nothing yet.
+        Err(BaselineError::NoContracts { .. }) if choice.baseline.is_none() => return Ok(None),
+        Err(error) => return Err(error.to_string()),
+    };
+    let mut findings = Vec::new();
+    for released in &contracts {
+        let in_place = |one: &&&Declared| one.contract.file_name() == released.file_name();
+        findings
+            .extend(changed.iter().find(in_place).into_iter().flat_map(|one| check::against(released, one)));
+    }
+    let report = check::report(project, changed.len(), Compared::Baseline { name }, findings);
+    if report.findings.iter().all(|finding| finding.id.severity() == Severity::Warning) {
+        return Ok(None);
+    }
+    let text = Format::Text.render(&Ok(report), Colour::Off);
+    Ok(Some(format!("{text}\nnothing was written: a released version can't change in place like this\n")))
 }

@@ -3,23 +3,22 @@
 //! The check gathers everything into one [`Report`]; how it is printed is not its concern.
 
 use super::contracts::{self, Declared};
-use super::files::{is_same, read, shown};
+use super::files::shown;
 use super::output::Output;
 use super::places::Places;
 use super::project::Project;
 use super::{Cli, explain};
-use crate::baseline::{self, Baseline, Found};
+use crate::baseline::{self, Baseline, Choice, Found};
 use crate::compat::{self, Evidence, Finding, FindingId, Location};
 use crate::report::{Compared, Report};
 use crate::{Contract, samples};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// A tag, a commit or a folder instead of the highest release tag
-    #[arg(long, value_name = "TAG|COMMIT|FOLDER")]
-    baseline: Option<String>,
+    #[command(flatten)]
+    choice: Choice,
     #[command(flatten)]
     output: Output,
     /// Checks nothing, and says why a finding of that id matters and what to do; without an id, lists them all
@@ -32,23 +31,26 @@ pub(super) fn run(cli: &Cli, args: &Args) -> Result<bool, String> {
         return explain::run(id.as_deref());
     }
     // A check that could not even begin is an outcome too, which the reports tell.
-    let outcome = Project::open(cli).and_then(|project| gather(&project, args.baseline.as_deref()));
+    let outcome = Project::open(cli).and_then(|project| gather(&project, &args.choice));
     args.output.put(&outcome)?;
     outcome.map(|report| report.passes())
 }
 
 /// Everything there is to say about the catalog, the committed contracts and the baseline.
-fn gather(Project { catalog, root, schemas }: &Project, wanted: Option<&str>) -> Result<Report, String> {
-    let declared = contracts::of(catalog, schemas)?;
-    let mut findings = Vec::new();
-    for one in &declared {
-        findings.extend(staleness(schemas, one)?);
-    }
-    let compared = match baseline::find(schemas, wanted).map_err(|error| error.to_string())? {
+fn gather(project: &Project, choice: &Choice) -> Result<Report, String> {
+    let declared = contracts::of(&project.catalog, &project.schemas)?;
+    let committed = contracts::committed(&project.schemas)?;
+    let mut findings: Vec<Finding> =
+        declared.iter().filter_map(|one| staleness(project, one, &committed)).collect();
+    let compared = match baseline::find(&project.schemas, choice).map_err(|error| error.to_string())? {
         Found::None(reason) => Compared::Nothing { reason },
         Found::Baseline(Baseline { name, contracts }) => {
             for released in &contracts {
-                findings.extend(against(released, &declared));
+                let same = declared.iter().find(|one| one.contract.file_name() == released.file_name());
+                findings.extend(same.map_or_else(
+                    || vec![compat::version_removed(released)],
+                    |declared| against(released, declared),
+                ));
             }
             Compared::Baseline { name }
         }
@@ -59,33 +61,35 @@ fn gather(Project { catalog, root, schemas }: &Project, wanted: Option<&str>) ->
         let own = one.behaviour.as_ref().map(|behaviour| behaviour.of_its_own(&known));
         findings.extend(own.into_iter().flatten());
     }
-    findings.extend(strays(schemas, &declared, &findings)?);
-    let places = Places::new(root, schemas);
+    findings.extend(strays(&project.schemas, &declared, &findings)?);
+    let mut report = report(project, declared.len(), compared, findings);
+    let own = declared.iter().map(|one| (one.contract.event_type.clone(), one.contract.event_version));
+    report.events = own.chain(report.events).collect::<BTreeSet<_>>().into_iter().collect();
+    Ok(report)
+}
+
+/// The report of these findings about `versions` of events.
+pub(super) fn report(
+    project: &Project,
+    versions: usize,
+    compared: Compared,
+    mut findings: Vec<Finding>,
+) -> Report {
+    let places = Places::new(&project.root, &project.schemas);
     for finding in &mut findings {
         finding.location = places.place(finding);
     }
     findings.sort_by_key(|finding| finding.id.severity());
-    let own = declared
-        .iter()
-        .map(|Declared { contract, .. }| (contract.event_type.clone(), contract.event_version));
     let found = findings.iter().map(|finding| (finding.event_type.clone(), finding.event_version));
-    let events = own.chain(found).collect::<BTreeSet<_>>().into_iter().collect();
-    Ok(Report { root: places.root, versions: declared.len(), events, compared, findings })
+    let events = found.collect::<BTreeSet<_>>().into_iter().collect();
+    Report { root: places.root, versions, events, compared, findings }
 }
 
 /// What the code breaks of one released contract.
-fn against(released: &Contract, declared: &[Declared]) -> Vec<Finding> {
-    let same = declared.iter().find(|one| {
-        one.contract.event_type == released.event_type && one.contract.event_version == released.event_version
-    });
-    match same {
-        Some(one) => {
-            let mut findings = compat::check(released, &one.contract, Some(one.event));
-            findings.extend(one.behaviour.iter().flat_map(|behaviour| behaviour.against(released)));
-            findings
-        }
-        None => vec![compat::version_removed(released)],
-    }
+pub(super) fn against(released: &Contract, declared: &Declared) -> Vec<Finding> {
+    let mut findings = compat::check(released, &declared.contract, Some(declared.event));
+    findings.extend(declared.behaviour.iter().flat_map(|behaviour| behaviour.against(released)));
+    findings
 }
 
 fn is_about(finding: &Finding, contract: &Contract) -> bool {
@@ -117,17 +121,21 @@ fn strays(schemas: &Path, declared: &[Declared], known: &[Finding]) -> Result<Ve
     Ok(strays)
 }
 
-/// Whether the committed contract is the one of the code.
-fn staleness(schemas: &Path, Declared { event, contract, .. }: &Declared) -> Result<Option<Finding>, String> {
-    let path = schemas.join(contract.file_name());
-    let (id, what) = match read(&path)? {
-        None => (FindingId::ContractMissing, format!("{} is missing", shown(&path))),
-        Some(known) if !is_same(&known, &contract.to_text()) => {
-            (FindingId::ContractStale, format!("{} is not the contract of the code", shown(&path)))
+/// Whether the committed contract is the one of the code. How its text is laid out plays no part.
+fn staleness(
+    project: &Project,
+    Declared { event, contract, .. }: &Declared,
+    committed: &BTreeMap<String, Contract>,
+) -> Option<Finding> {
+    let path = shown(&project.schemas.join(contract.file_name()));
+    let (id, what) = match committed.get(&contract.file_name()) {
+        None => (FindingId::ContractMissing, format!("{path} is missing")),
+        Some(known) if known != contract => {
+            (FindingId::ContractStale, format!("{path} is not the contract of the code"))
         }
-        Some(_) => return Ok(None),
+        Some(_) => return None,
     };
-    Ok(Some(Finding {
+    Some(Finding {
         id,
         event_type: contract.event_type.clone(),
         event_version: contract.event_version,
@@ -136,5 +144,5 @@ fn staleness(schemas: &Path, Declared { event, contract, .. }: &Declared) -> Res
         pointer: String::new(),
         location: Some(Location { file: event.file.to_owned(), line: event.line }),
         fix: "run `cargo xtask schema-accept` and commit the result".to_owned(),
-    }))
+    })
 }

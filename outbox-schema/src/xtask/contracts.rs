@@ -1,7 +1,9 @@
-//! The contracts of the code: every event of the catalog with what it writes and reads.
+//! The contracts of the code, and those that are committed.
 
+use super::files::shown;
 use crate::compat::{Behaviour, Sample};
-use crate::{Catalog, Contract, EventDescriptor, samples};
+use crate::{Catalog, Contract, ContractError, EventDescriptor, baseline, contract, samples};
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// One event and its contract as the code has it now.
@@ -28,10 +30,39 @@ pub(super) fn of(catalog: &Catalog, schemas: &Path) -> Result<Vec<Declared>, Str
 
 fn of_one(event: &'static EventDescriptor, schemas: &Path) -> Result<Declared, String> {
     let mut contract = Contract::of(event).map_err(|error| error.to_string())?;
+    if let Some(fault) = contract::fault(&contract.writes).or_else(|| contract::fault(&contract.reads)) {
+        let EventDescriptor { rust_path, file, line, .. } = event;
+        return Err(format!("{file}:{line}: the schema of event `{rust_path}` {fault}"));
+    }
     let recorded = samples::read(schemas, event.event_type)?;
     let of_this_version =
         |(version, sample): (u32, Sample)| (version == event.event_version).then_some(sample);
     let samples = recorded.into_iter().filter_map(of_this_version).collect();
     let behaviour = Behaviour::of(event, &mut contract, samples);
     Ok(Declared { event, contract, behaviour })
+}
+
+/// The contracts in the folder of schemas, by their place in it. One that can't be used is an error, so that no command
+/// writes over what somebody may want to keep.
+pub(super) fn committed(schemas: &Path) -> Result<BTreeMap<String, Contract>, String> {
+    let mut errors = Vec::new();
+    let mut contracts = BTreeMap::new();
+    let files = baseline::contract_files(schemas)
+        .map_err(|error| format!("can't read {}: {error}", schemas.display()))?;
+    for (place, path) in files {
+        let path = shown(&path);
+        match std::fs::read_to_string(schemas.join(&place)) {
+            Err(error) => errors.push(format!("can't read {path}: {error}")),
+            Ok(text) => match contract::read(&place, &text) {
+                Ok(contract) => drop(contracts.insert(place, contract)),
+                // Only a newer outbox can tell what is in it.
+                Err(error @ ContractError::NewerFormat { .. }) => errors.push(format!("{path}: {error}")),
+                Err(error) => errors.push(format!(
+                    "{path}: {error}; restore it with `git checkout -- {path}`, or delete it and run `cargo xtask \
+                     schema-accept`"
+                )),
+            },
+        }
+    }
+    if errors.is_empty() { Ok(contracts) } else { Err(errors.join("\n")) }
 }

@@ -11,25 +11,52 @@ pub(super) fn workspace_root() -> Result<PathBuf, String> {
     Ok(root.unwrap_or(here))
 }
 
-/// The text of a file; `None` if there is none.
-pub(super) fn read(path: &Path) -> Result<Option<String>, String> {
-    match std::fs::read_to_string(path) {
-        Ok(text) => Ok(Some(text)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(format!("can't read {}: {error}", path.display())),
-    }
-}
-
+/// Writes one file, whole or not at all.
 pub(super) fn write(path: &Path, text: &str) -> Result<(), String> {
-    let folder = path.parent().unwrap_or(Path::new("."));
-    let written = std::fs::create_dir_all(folder).and_then(|()| std::fs::write(path, text));
-    written.map_err(|error| format!("can't write {}: {error}", path.display()))
+    write_all(&[(path.to_path_buf(), text.to_owned())])
 }
 
-/// Line ends, a byte-order mark and a missing last line break are no difference.
-pub(super) fn is_same(known: &str, text: &str) -> bool {
-    let plain = |text: &str| text.trim_start_matches('\u{feff}').replace("\r\n", "\n").trim_end().to_owned();
-    plain(known) == plain(text)
+/// Writes all files or none of them, and each at once: every text is written beside its file first, then takes its place.
+pub(super) fn write_all(files: &[(PathBuf, String)]) -> Result<(), String> {
+    let mut staged: Vec<(PathBuf, &Path)> = Vec::new();
+    for (path, text) in files {
+        let beside = beside(path);
+        let written = stage(&beside, text);
+        staged.push((beside, path));
+        if let Err(error) = written {
+            staged.iter().for_each(|(beside, _)| drop(std::fs::remove_file(beside)));
+            return Err(format!("can't write {}: {error}; nothing was written", path.display()));
+        }
+    }
+    let mut before: Vec<(&Path, Option<Vec<u8>>)> = Vec::new();
+    for (beside, path) in &staged {
+        let known = std::fs::read(path).ok();
+        if let Err(error) = std::fs::rename(beside, path) {
+            before.into_iter().for_each(|(path, known)| restore(path, known));
+            staged.iter().for_each(|(beside, _)| drop(std::fs::remove_file(beside)));
+            return Err(format!("can't write {}: {error}; nothing was written", path.display()));
+        }
+        before.push((path, known));
+    }
+    Ok(())
+}
+
+/// Where the text of a file waits: in its own folder, as a file moves at once only within one file system.
+fn beside(path: &Path) -> PathBuf {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    path.with_file_name(format!(".{name}.{}.new", std::process::id()))
+}
+
+fn stage(beside: &Path, text: &str) -> io::Result<()> {
+    std::fs::create_dir_all(beside.parent().unwrap_or(Path::new(".")))?;
+    std::fs::write(beside, text)
+}
+
+fn restore(path: &Path, known: Option<Vec<u8>>) {
+    let _ = match known {
+        Some(bytes) => std::fs::write(path, bytes),
+        None => std::fs::remove_file(path),
+    };
 }
 
 /// The path from the current folder, where it is below.
@@ -42,4 +69,27 @@ pub(super) fn shown(path: &Path) -> String {
 pub(super) fn say(text: &str) {
     let mut out = io::stdout().lock();
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_files_are_written_or_none() {
+        let folder = std::env::temp_dir().join(format!("outbox-write-all-{}", std::process::id()));
+        std::fs::create_dir_all(folder.join("taken")).unwrap();
+        std::fs::write(folder.join("first"), "old").unwrap();
+        let file = |name: &str| (folder.join(name), "new".to_owned());
+        // A folder is in the place of the last file, so only its rename fails.
+        let error = write_all(&[file("first"), file("second"), file("taken")]).unwrap_err();
+        assert!(error.contains("taken") && error.contains("nothing was written"), "{error}");
+        assert_eq!(std::fs::read_to_string(folder.join("first")).unwrap(), "old");
+        // A file is in the place of the folder, so nothing is staged there.
+        write_all(&[file("first/inner"), file("second")]).unwrap_err();
+        assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 2, "no file is left over");
+        write_all(&[file("first"), file("second")]).unwrap();
+        assert_eq!(std::fs::read_to_string(folder.join("first")).unwrap(), "new");
+        std::fs::remove_dir_all(folder).unwrap();
+    }
 }

@@ -19,6 +19,7 @@ mod output;
 mod places;
 mod project;
 
+use crate::baseline;
 use clap::{Parser, Subcommand};
 use project::Project;
 use std::ffi::OsString;
@@ -43,7 +44,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     /// Writes the contract of every event into the folder of schemas
-    SchemaAccept,
+    SchemaAccept(baseline::Choice),
     /// Fails if a contract is stale, or breaks anyone who works with the last release
     SchemaCheck(check::Args),
     /// Says whether two JSON Schemas from anywhere may take each other's place
@@ -93,7 +94,7 @@ where
 
 fn carry_out(cli: &Cli) -> Result<bool, String> {
     match &cli.command {
-        Command::SchemaAccept => accept::run(&Project::open(cli)?),
+        Command::SchemaAccept(choice) => accept::run(&Project::open(cli)?, choice),
         Command::SchemaCheck(args) => check::run(cli, args),
         Command::SchemaCompare(args) => compare::run(args),
         Command::Catalog { out } => catalog::run(&Project::open(cli)?, out.as_deref()),

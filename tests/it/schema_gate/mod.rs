@@ -1,6 +1,8 @@
 //! The commands of the schema gate, run in repositories of all kinds by the xtasks of one shop at three points of
 //! its life. They are programs of this package, so that a case costs no build.
 
+mod accept;
+mod baseline;
 mod compare;
 
 use std::path::{Path, PathBuf};
@@ -25,6 +27,35 @@ impl Shop {
         shop
     }
 
+    /// A workspace in a repository without any commit.
+    fn in_repository() -> Self {
+        let shop = Self::bare();
+        shop.git(&["init", "--quiet"]);
+        shop
+    }
+
+    /// The shop right after its first release.
+    fn released(tag: &str) -> Self {
+        let shop = Self::in_repository();
+        shop.run(RELEASED, &["schema-accept"]).says(0, &["new: "]);
+        shop.commit(tag);
+        shop.git(&["tag", tag]);
+        shop
+    }
+
+    fn git(&self, args: &[&str]) {
+        let who = ["-c", "user.name=test", "-c", "user.email=test@example.com", "-c", "commit.gpgsign=false"];
+        let mut command = Command::new("git");
+        command.arg("-C").arg(self.folder.path()).args(who).args(["-c", "tag.gpgsign=false"]).args(args);
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+
+    fn commit(&self, message: &str) {
+        self.git(&["add", "--all"]);
+        self.git(&["commit", "--quiet", "--allow-empty", "--message", message]);
+    }
+
     fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
@@ -33,6 +64,10 @@ impl Shop {
         let path = self.path(name);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, text).unwrap();
+    }
+
+    fn read(&self, name: &str) -> String {
+        std::fs::read_to_string(self.path(name)).unwrap()
     }
 
     /// Runs an xtask as cargo would in the root of the workspace.

@@ -6,10 +6,15 @@
 pub use outbox_macros::consumer;
 pub use outbox_macros::{Event, EventSet};
 pub use outbox_schema::{
-    Catalog, CatalogError, ConsumedEvent, ConsumerEntry, DecodeError, DescribedBySchema, EncodedEvent, Event,
-    EventDescriptor, EventSet, EventVariant, FieldDescriptor, KeySource, OnPoison, OrderingMode,
-    PartitionKey, ReadFromJson, Upcast, UpcastFrom, WrittenAsJson,
+    AlsoAs, Catalog, CatalogError, ConsumedEvent, ConsumerEntry, DecodeError, DescribedBySchema,
+    EncodedEvent, Event, EventDescriptor, EventSet, EventVariant, FieldDescriptor, KeySource, Lower, LowerOf,
+    OnPoison, OrderingMode, PartitionKey, ReadFromJson, Upcast, UpcastFrom, WrittenAsJson,
 };
+
+/// Compiles the examples of the page.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/versions.md")]
+struct VersionsPage;
 
 #[cfg(feature = "cli")]
 pub mod cli;

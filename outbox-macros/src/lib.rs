@@ -46,6 +46,7 @@ use proc_macro::TokenStream;
 /// | `unordered` | the event has no partition key: it may be delivered in any order |
 /// | `on_poison = "park"` | what happens to an event that is refused for good or has used up its attempts: `"park"` (default with a key), `"block"`, `"skip"` (default for `unordered`) |
 /// | `upcast_from = OrderPlacedV1` | the lower version that this one is made from, by `impl From<OrderPlacedV1>`; a consumer of this version then takes that one too |
+/// | `also_as = OrderPlacedV1` | the lower version that is written directly after this one, made by `impl From<&OrderPlaced>`, while a cutover lasts |
 /// | `emitted_by = "orders"` | the service that emits the event; by default the package that declares it |
 /// | `deprecated = "use …"` | why the event should no longer be used, for the catalog |
 /// | `crate = path` | where `outbox` is found, if not at `::outbox` |

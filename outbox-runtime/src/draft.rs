@@ -2,17 +2,19 @@
 
 use crate::{
     enqueue::EnqueueError,
-    envelope::{EventId, Headers, NewEvent},
+    envelope::{EventId, Headers, NewEvent, Twin},
     held::Lane,
-    payload, telemetry,
+    payload::{self, PayloadError},
+    telemetry,
 };
-use outbox_schema::Event;
+use outbox_schema::{Event, Lower};
 
 /// An event on its way into the log, with what is said of this one alone.
 #[derive(Debug)]
 #[must_use = "a draft is written by `enqueue`"]
 pub struct Draft {
-    pub(crate) event: Result<NewEvent, EnqueueError>,
+    /// The event; behind it the lower version that `also_as` asks for.
+    pub(crate) events: Result<Vec<NewEvent>, EnqueueError>,
     locks: bool,
 }
 
@@ -22,45 +24,69 @@ pub struct Draft {
 /// outbox.enqueue(&mut tx, draft(&placed).header("tenant", "acme")).await?;
 /// ```
 pub fn draft<E: Event>(event: &E) -> Draft {
-    let refused =
-        |source: payload::PayloadError| EnqueueError::Payload { event: E::TYPE, source: Box::new(source) };
+    Draft { events: events_of(event), locks: false }
+}
+
+/// The event, and behind it the lower version that is written too, each with the other as its twin.
+fn events_of<E: Event>(event: &E) -> Result<Vec<NewEvent>, EnqueueError> {
+    let refused = |source: PayloadError| EnqueueError::Payload { event: E::TYPE, source: Box::new(source) };
+    let payload = payload::write(E::TYPE, E::VERSION, |text| serde_json::to_writer(text, event));
     let (traceparent, tracestate) = telemetry::current_trace_context();
-    let event = payload::write(event).map_err(refused).map(|payload| NewEvent {
+    let mut newer = NewEvent {
         id: EventId::now(),
         source: String::new(),
         topic: E::TOPIC.to_owned(),
         key: event.partition_key(),
         event_type: E::TYPE.to_owned(),
         event_version: E::VERSION,
-        payload,
+        payload: payload.map_err(refused)?,
         dataschema: String::new(),
         headers: Headers::new(),
         traceparent,
         tracestate,
         twin: None,
         on_poison: E::ON_POISON,
-    });
-    Draft { event, locks: false }
+    };
+    let Some(also_as) = E::ALSO_AS else { return Ok(vec![newer]) };
+    let Lower { partition_key, json } = (also_as.write)(event);
+    if partition_key != newer.key {
+        return Err(EnqueueError::KeysDiffer { event: E::TYPE, version: E::VERSION, lower: also_as.version });
+    }
+    let payload =
+        payload::write(E::TYPE, also_as.version, |text| json.map(|mut json| text.append(&mut json)));
+    let lower = NewEvent {
+        id: EventId::now(),
+        event_version: also_as.version,
+        payload: payload.map_err(refused)?,
+        twin: Some(Twin { id: newer.id, version: newer.event_version }),
+        on_poison: also_as.on_poison,
+        ..newer.clone()
+    };
+    newer.twin = Some(Twin { id: lower.id, version: lower.event_version });
+    Ok(vec![newer, lower])
 }
 
 impl Draft {
     /// Adds a user header: `[a-z0-9]`, 1 to 64 characters, and text without control characters.
     pub fn header(self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        let (name, value) = (name.into(), value.into());
         self.with(|event| {
-            event.headers.insert(name.into(), value.into());
+            event.headers.insert(name.clone(), value.clone());
         })
     }
 
     /// Names another source than the outbox's.
     pub fn source(self, source: impl Into<String>) -> Self {
-        self.with(|event| event.source = source.into())
+        let source = source.into();
+        self.with(|event| event.source.clone_from(&source))
     }
 
     /// Sets the trace context instead of the current one.
     pub fn trace(self, traceparent: impl Into<String>, tracestate: Option<String>) -> Self {
+        let traceparent = Some(traceparent.into());
         self.with(|event| {
-            event.traceparent = Some(traceparent.into());
-            event.tracestate = tracestate;
+            event.traceparent.clone_from(&traceparent);
+            event.tracestate.clone_from(&tracestate);
         })
     }
 
@@ -78,13 +104,14 @@ impl Draft {
 
     /// What is to be locked before the event is written.
     pub(crate) fn locked_lane(&self) -> Option<Lane> {
-        let event = self.event.as_ref().ok().filter(|event| self.locks && event.key.is_some())?;
+        // Both versions of a pair are of one lane.
+        let event = self.events.as_ref().ok()?.first().filter(|event| self.locks && event.key.is_some())?;
         Some(Lane::of(event))
     }
 
-    fn with(mut self, change: impl FnOnce(&mut NewEvent)) -> Self {
-        if let Ok(event) = &mut self.event {
-            change(event);
+    fn with(mut self, change: impl FnMut(&mut NewEvent)) -> Self {
+        if let Ok(events) = &mut self.events {
+            events.iter_mut().for_each(change);
         }
         self
     }

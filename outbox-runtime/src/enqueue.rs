@@ -154,7 +154,8 @@ impl<S: Store> Outbox<S> {
     }
 
     /// Writes an event (`&event` or a [`draft`]) in the caller's open transaction; it is published if and only if that
-    /// transaction commits.
+    /// transaction commits. An event that is written in a lower version too (`also_as`) is written as both, the lower one
+    /// directly after it; the id is that of the event itself.
     ///
     /// # Errors
     /// [`EnqueueError`]; nothing was written. The transaction is still usable unless the cause is
@@ -169,12 +170,12 @@ impl<S: Store> Outbox<S> {
     ) -> Result<EventId, EnqueueError> {
         let draft = event.into_draft();
         let locked = draft.locked_lane().into_iter().collect();
-        let event = self.complete(draft)?;
-        self.write(tx, &locked, std::slice::from_ref(&event)).await?;
-        Ok(event.id)
+        let events = self.complete(draft)?;
+        self.write(tx, &locked, &events).await?;
+        Ok(events[0].id)
     }
 
-    /// Writes events of any types in the order given, in one round trip; all or none.
+    /// Writes events of any types in the order given, in one round trip; all or none. Gives their ids in that order.
     ///
     /// # Errors
     /// As [`Outbox::enqueue`], for the first event that is refused; nothing was written.
@@ -189,10 +190,12 @@ impl<S: Store> Outbox<S> {
         let drafts: Vec<Draft> = events.into_iter().map(IntoDraft::into_draft).collect();
         let locked = drafts.iter().filter_map(Draft::locked_lane).collect();
         let events = drafts.into_iter().map(|draft| self.complete(draft)).collect::<Result<Vec<_>, _>>()?;
+        let ids = events.iter().map(|pair| pair[0].id).collect();
+        let events = events.concat();
         if !events.is_empty() {
             self.write(tx, &locked, &events).await?;
         }
-        Ok(events.iter().map(|event| event.id).collect())
+        Ok(ids)
     }
 
     /// The SQL statement that writes an event, for a transaction of another driver, with the event's id. Whoever runs it
@@ -203,11 +206,12 @@ impl<S: Store> Outbox<S> {
     pub fn statement(&self, event: impl IntoDraft) -> Result<(EventId, Statement), EnqueueError> {
         let draft = event.into_draft();
         let is_locked = draft.locked_lane().is_some();
-        let event = self.complete(draft)?;
+        let events = self.complete(draft)?;
+        let (event, twin) = (&events[0], events.get(1));
         if is_locked {
-            return Err(EnqueueError::Unlocked { event: event.event_type });
+            return Err(EnqueueError::Unlocked { event: event.event_type.clone() });
         }
-        Ok((event.id, self.inner.store.statement(&event)))
+        Ok((event.id, self.inner.store.statement(event, twin)))
     }
 
     /// Tells where an event stands.
@@ -242,9 +246,14 @@ impl<S: Store> Outbox<S> {
         Ok(())
     }
 
-    /// Fills in what the outbox knows and checks the whole.
-    fn complete(&self, draft: Draft) -> Result<NewEvent, EnqueueError> {
-        let mut event = draft.event?;
+    /// Fills in what the outbox knows and checks the whole: one event, or a pair.
+    fn complete(&self, draft: Draft) -> Result<Vec<NewEvent>, EnqueueError> {
+        let mut events = draft.events?;
+        events.iter_mut().try_for_each(|event| self.complete_one(event))?;
+        Ok(events)
+    }
+
+    fn complete_one(&self, event: &mut NewEvent) -> Result<(), EnqueueError> {
         if event.source.is_empty() {
             event.source.clone_from(&self.inner.source);
         }
@@ -254,12 +263,12 @@ impl<S: Store> Outbox<S> {
             }
             None => outbox_schema::dataschema(&event.event_type, event.event_version),
         };
-        self.inner.limits.check(&event)?;
+        self.inner.limits.check(event)?;
         #[cfg(feature = "validate")]
         if self.inner.validates {
-            crate::validate::check(&event)?;
+            crate::validate::check(event)?;
         }
-        Ok(event)
+        Ok(())
     }
 }
 
@@ -384,6 +393,20 @@ pub enum EnqueueError {
         /// Why.
         #[source]
         source: Box<dyn Error + Send + Sync>,
+    },
+    /// The event and the lower version that is written with it have different partition keys, so they would not keep their
+    /// place behind each other.
+    #[error(
+        "event `{event}` version {version} and the version {lower} that is written with it have different partition \
+         keys; make both keys of the same value"
+    )]
+    KeysDiffer {
+        /// The event type.
+        event: &'static str,
+        /// The version of the event.
+        version: u32,
+        /// The lower version.
+        lower: u32,
     },
     /// The payload does not follow the event's own contract (feature `validate`).
     #[error(

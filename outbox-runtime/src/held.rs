@@ -38,6 +38,12 @@ impl Stage {
         Self("upkeep".to_owned())
     }
 
+    /// Whether this is a consumer, which has an inbox.
+    #[must_use]
+    pub fn is_consumer(&self) -> bool {
+        self.0.starts_with("consumer/")
+    }
+
     /// The stage that a store's row names.
     #[must_use]
     pub fn from_text(text: String) -> Self {

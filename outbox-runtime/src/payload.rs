@@ -1,7 +1,6 @@
 //! The payload text: the event's own JSON object with `eventType` and `eventVersion` in front, written in one pass and
 //! taken off again without touching the other bytes.
 
-use outbox_schema::Event;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use std::{borrow::Cow, fmt, fmt::Write};
@@ -22,14 +21,18 @@ pub(crate) enum PayloadError {
     MemberTaken(&'static str),
 }
 
-/// Writes the payload of `event` as it travels.
-pub(crate) fn write<E: Event>(event: &E) -> Result<String, PayloadError> {
+/// Makes a payload as it travels; `write` appends the event's own JSON.
+pub(crate) fn write(
+    event_type: &str,
+    event_version: u32,
+    write: impl FnOnce(&mut Vec<u8>) -> serde_json::Result<()>,
+) -> Result<String, PayloadError> {
     let mut text = String::with_capacity(256);
-    write!(text, "{{\"{TYPE_MEMBER}\":\"{}\",\"{VERSION_MEMBER}\":{}", E::TYPE, E::VERSION)
+    write!(text, "{{\"{TYPE_MEMBER}\":\"{event_type}\",\"{VERSION_MEMBER}\":{event_version}")
         .expect("writing to a string cannot fail");
     let prefix_len = text.len();
     let mut bytes = text.into_bytes();
-    serde_json::to_writer(&mut bytes, event).map_err(PayloadError::Serialize)?;
+    write(&mut bytes).map_err(PayloadError::Serialize)?;
     if bytes.get(prefix_len) != Some(&b'{') {
         return Err(PayloadError::NotAnObject);
     }

@@ -25,6 +25,8 @@ pub struct EventDescriptor {
     pub deprecated: Option<&'static str>,
     /// The lower version that it is made from, if it is from one.
     pub upcast_from: fn() -> Option<u32>,
+    /// The lower version that it is written as too, if it is.
+    pub also_as: fn() -> Option<u32>,
     /// The doc comment of the struct.
     pub description: &'static str,
     /// The Rust path of the struct.
@@ -106,6 +108,7 @@ impl EventDescriptor {
             emitted_by: source.emitted_by,
             deprecated: source.deprecated,
             upcast_from: || E::UPCAST.map(|upcast| upcast.from_version),
+            also_as: || E::ALSO_AS.map(|also_as| also_as.version),
             description: source.description,
             rust_path: source.rust_path,
             file: source.file,

@@ -1,7 +1,7 @@
 //! The trait behind `#[derive(Event)]`: what a type must say to travel as an event.
 
-use crate::Upcast;
 use crate::payload::{DescribedBySchema, ReadFromJson, WrittenAsJson};
+use crate::{AlsoAs, Upcast};
 
 /// A struct that is enqueued, published and handled as one typed event.
 ///
@@ -24,6 +24,8 @@ pub trait Event: WrittenAsJson + ReadFromJson + DescribedBySchema + Send + Sync 
     const ON_POISON: OnPoison;
     /// How the event is made from a lower version of its type, if it is: a consumer that takes it then takes that too.
     const UPCAST: Option<Upcast<Self>> = None;
+    /// How the event is written as a lower version of its type too, if it is.
+    const ALSO_AS: Option<AlsoAs<Self>> = None;
 
     /// The partition key as text; `None` for unordered events.
     fn partition_key(&self) -> Option<String>;

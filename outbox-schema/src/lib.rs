@@ -35,16 +35,16 @@ pub use event::{Event, OnPoison, OrderingMode};
 pub use event_set::{DecodeError, EncodedEvent, EventSet, EventVariant};
 pub use partition_key::PartitionKey;
 pub use payload::{DescribedBySchema, ReadFromJson, WrittenAsJson};
-pub use versions::{Upcast, UpcastFrom};
+pub use versions::{AlsoAs, Lower, LowerOf, Upcast, UpcastFrom};
 
 /// What generated code calls; exempt from semver.
 #[doc(hidden)]
 pub mod __private {
     pub use crate::event_set::{decode_into, events_of};
     pub use crate::partition_key::{key_of, key_with};
-    pub use crate::versions::upcast;
+    pub use crate::versions::{also_as, upcast};
     pub use crate::{
-        ConsumedEvent, ConsumerEntry, DescribedBySchema, EventDescriptor, EventSource, EventVariant,
+        AlsoAs, ConsumedEvent, ConsumerEntry, DescribedBySchema, EventDescriptor, EventSource, EventVariant,
         FieldDescriptor, KeySource, OnPoison, OrderingMode, ReadFromJson, Upcast, WrittenAsJson,
     };
     pub use inventory::submit;

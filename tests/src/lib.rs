@@ -5,6 +5,7 @@
 
 pub mod actor;
 pub mod bench;
+pub mod cutover;
 pub mod dying_broker;
 pub mod file_broker;
 pub mod history;

@@ -17,6 +17,7 @@ const CONTAINER_KEYS: &[&str] = &[
     "unordered",
     "on_poison",
     "upcast_from",
+    "also_as",
     "emitted_by",
     "deprecated",
     "crate",
@@ -35,6 +36,7 @@ pub(super) struct EventAttr {
     pub(super) unordered: Option<Ident>,
     pub(super) on_poison: Option<LitStr>,
     pub(super) upcast_from: Option<Path>,
+    pub(super) also_as: Option<Path>,
     pub(super) emitted_by: Option<LitStr>,
     pub(super) deprecated: Option<LitStr>,
     pub(super) root: Option<Path>,
@@ -95,6 +97,10 @@ impl EventAttr {
             "upcast_from" => {
                 let value = entry.path("upcast_from = OrderPlacedV1", mistakes);
                 entry::set_once(&mut self.upcast_from, value, key, mistakes);
+            }
+            "also_as" => {
+                let value = entry.path("also_as = OrderPlacedV1", mistakes);
+                entry::set_once(&mut self.also_as, value, key, mistakes);
             }
             "emitted_by" => {
                 let value = entry.text("emitted_by = \"orders\"", mistakes);

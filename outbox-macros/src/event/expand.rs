@@ -14,7 +14,7 @@ pub(super) fn event(event: &Event<'_>, root: &Path) -> TokenStream {
     let Event { event_type, version, topic, description, .. } = event;
     let ordering = ordering(&event.key);
     let on_poison = on_poison(event.on_poison);
-    let upcast = upcast(event, &private);
+    let Links { names, kinds, calls } = Links::of(event, &private);
     let partition_key = partition_key(&event.key, &private);
     let source = key_source(&event.key, &private);
     let emitted_by =
@@ -33,7 +33,7 @@ pub(super) fn event(event: &Event<'_>, root: &Path) -> TokenStream {
             const ORDERING: #private::OrderingMode = #private::OrderingMode::#ordering;
             const ON_POISON: #private::OnPoison = #private::OnPoison::#on_poison;
             #(
-                const UPCAST: ::core::option::Option<#private::Upcast<Self>> = ::core::option::Option::Some(#upcast);
+                const #names: ::core::option::Option<#private::#kinds<Self>> = ::core::option::Option::Some(#calls);
             )*
 
             fn partition_key(&self) -> ::core::option::Option<#private::String> {
@@ -41,7 +41,7 @@ pub(super) fn event(event: &Event<'_>, root: &Path) -> TokenStream {
             }
         }
 
-        #(const _: #private::Upcast<#ident> = #upcast;)*
+        #(const _: #private::#kinds<#ident> = #calls;)*
 
         #private::submit! {
             #private::EventDescriptor::of::<#ident>(#private::EventSource {
@@ -73,16 +73,34 @@ fn on_poison(policy: OnPoison) -> TokenStream {
     }
 }
 
-/// The call that makes the upcast, if there is one. It stands in a constant of its own too: that is evaluated, and thereby
-/// judged, whether anybody uses it or not.
-fn upcast(event: &Event<'_>, private: &TokenStream) -> Vec<TokenStream> {
-    let ident = generated_at(event.ident);
-    let call = |from: &Path| {
-        let from = generated_at(from);
-        // All of it stands at the path: that is what to change when it names no lower version.
-        all_at(from.span(), quote!(#private::upcast::<#from, #ident>()))
-    };
-    event.upcast_from.map(call).into_iter().collect()
+/// The constants that tie an event to lower versions of its type, and the calls that make their values. Each stands in a
+/// constant of its own too: that is evaluated, and thereby judged, whether anybody uses it or not.
+#[derive(Default)]
+struct Links {
+    names: Vec<TokenStream>,
+    kinds: Vec<TokenStream>,
+    calls: Vec<TokenStream>,
+}
+
+impl Links {
+    fn of(event: &Event<'_>, private: &TokenStream) -> Self {
+        let mut links = Self::default();
+        let ident = generated_at(event.ident);
+        let mut link = |lower: &Path, name, kind, function: TokenStream| {
+            let lower = generated_at(lower);
+            links.names.push(name);
+            links.kinds.push(kind);
+            // All of it stands at the path: that is what to change when it names no lower version.
+            links.calls.push(all_at(lower.span(), quote!(#private::#function::<#lower, #ident>())));
+        };
+        if let Some(lower) = event.upcast_from {
+            link(lower, quote!(UPCAST), quote!(Upcast), quote!(upcast));
+        }
+        if let Some(lower) = event.also_as {
+            link(lower, quote!(ALSO_AS), quote!(AlsoAs), quote!(also_as));
+        }
+        links
+    }
 }
 
 fn partition_key(key: &Key<'_>, private: &TokenStream) -> TokenStream {

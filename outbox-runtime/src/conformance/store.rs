@@ -3,6 +3,7 @@
 mod claiming;
 mod holding;
 mod leading;
+mod pairing;
 mod reading;
 
 use crate::{
@@ -57,6 +58,13 @@ pub async fn check<S: Store>(fresh: impl AsyncFn() -> S) {
         claiming::an_event_of_another_source_is_another_event,
         claiming::an_event_older_than_the_window_is_not_claimed,
         claiming::an_event_of_a_key_that_waits_is_not_claimed,
+        pairing::the_half_that_comes_first_is_claimed_and_the_other_is_its_duplicate,
+        pairing::both_halves_at_once_are_one_claim,
+        pairing::a_rolled_back_half_leaves_the_other_to_be_claimed,
+        pairing::an_event_that_names_itself_as_its_twin_is_claimed,
+        pairing::a_half_keeps_its_twin_while_it_is_held_and_set_aside,
+        pairing::who_discards_one_half_discards_both,
+        pairing::a_half_that_is_a_dead_letter_of_its_own_outlives_the_discard_of_the_other,
         holding::a_key_waits_until_its_head_is_due,
         holding::only_the_head_of_a_key_is_due,
         holding::a_key_goes_on_when_its_head_is_done,

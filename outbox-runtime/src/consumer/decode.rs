@@ -1,6 +1,10 @@
 //! Decides what a consumer does with an event, by the type and version alone.
 
-use crate::{broker::Malformed, envelope::Envelope, payload};
+use crate::{
+    broker::Malformed,
+    envelope::{Envelope, Twin},
+    payload,
+};
 use outbox_schema::ConsumedEvent;
 use std::borrow::Cow;
 
@@ -9,8 +13,11 @@ use std::borrow::Cow;
 pub(super) enum Route<'a> {
     /// The handler takes it: which of its events it is, and the event's own JSON object.
     Handle { event: ConsumedEvent, body: Cow<'a, str> },
-    /// A type that this consumer does not take, or the other half of a cutover pair: done without running.
+    /// A type that this consumer does not take, or the newer half of a cutover pair of which it takes the older one, which
+    /// comes next: done without running.
     Ignore,
+    /// The older half of a pair of which it takes the newer one, which came before.
+    Behind(Twin),
     /// A version above those it takes: hold it until a process that knows it runs.
     Newer(String),
     /// It can never be handled: a dead letter.
@@ -39,8 +46,8 @@ pub(super) fn route<'a>(event: Result<&'a Envelope, &'a Malformed>, events: &[Co
     }
     let mut versions = of_type.map(|event| event.event_version);
     let Some(newest) = versions.clone().max() else { return Route::Ignore };
-    if envelope.twin.is_some_and(|twin| versions.any(|version| version == twin.version)) {
-        return Route::Ignore;
+    if let Some(twin) = envelope.twin.filter(|twin| versions.any(|version| version == twin.version)) {
+        return if event_version > twin.version { Route::Ignore } else { Route::Behind(twin) };
     }
     if event_version > newest {
         return Route::Newer(format!(

@@ -1,7 +1,7 @@
 //! Handles one event to its end: claimed, handled and committed in one transaction, or held, or set aside.
 //!
 //! ```text
-//!  route ─▶ claim ─┬─ duplicate ──────────────────────────────────────▶ done
+//!  route ─▶ claim ─┬─ duplicate, or its twin is ───────────────────────▶ done
 //!                  ├─ its key waits ─▶ held behind ──────────────────▶ done
 //!                  └─ fresh ─▶ handler ─┬─ ok ─▶ proven commit ───────▶ done
 //!                                       └─ failed ─▶ held or set aside ─▶ done
@@ -17,7 +17,7 @@ use super::{
 use crate::{
     broker::{AckToken, BrokerError, Subscription},
     enqueue::Outbox,
-    envelope::Envelope,
+    envelope::{Envelope, Twin},
     held::{Change, Failure, HeldId, Lane},
     lease::Fence,
     poison,
@@ -27,7 +27,7 @@ use crate::{
 };
 use futures_util::FutureExt;
 use outbox_schema::EncodedEvent;
-use std::{any::Any, panic::AssertUnwindSafe, sync::Arc, time::Duration};
+use std::{any::Any, ops::ControlFlow, panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
 /// How the work ended. Every end is recorded, so the delivery can be acked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,7 +79,8 @@ impl<S: Store> Consumer<S> {
         let case = Case { consumer: self, envelope, attempts_before };
         let (event, body) = match route(event, &self.handler.events()) {
             Route::Handle { event, body } => (event, body),
-            Route::Ignore => return case.ignored().await,
+            Route::Ignore => return case.done_without_running(Handled::Ignored).await,
+            Route::Behind(twin) => return case.behind(twin).await,
             Route::Newer(problem) => return case.not_yet(problem).await,
             Route::Refuse { reason, problem } => {
                 return case.refused(Failure { reason, error_chain: problem }).await;
@@ -104,32 +105,9 @@ impl<S: Store> Case<'_, S> {
     }
 
     async fn run(&self, event: EncodedEvent<'_>, ack: AckInTransaction<'_>) -> Result<Handled, StepError> {
-        let handler = self.consumer.handler;
-        let mut tx = self.store().begin_handler(handler.timeout).await?;
-        let claim = Claim {
-            envelope: self.envelope,
-            from_held: self.attempts_before.is_some(),
-            window: self.consumer.inbox_window,
-        };
-        let token = match self.store().claim(&mut tx, &self.consumer.fence, &claim).await? {
-            Claimed::Fresh(token) => token,
-            Claimed::Duplicate => {
-                self.store().rollback(tx).await;
-                return self.done_without_running(Handled::Duplicate).await;
-            }
-            Claimed::LaneWaits => {
-                self.store().rollback(tx).await;
-                self.apply(Change::Behind { envelope: self.envelope.clone() }).await?;
-                return Ok(Handled::Held);
-            }
-            Claimed::OlderThanWindow => {
-                self.store().rollback(tx).await;
-                let error_chain =
-                    "the event is older than the inbox window, so whether it was handled is not known; \
-                                   replay it to handle it, or discard it"
-                        .to_owned();
-                return self.failed(Failure { reason: "older-than-dedup-window", error_chain }, true).await;
-            }
+        let (mut tx, token) = match self.claim().await? {
+            ControlFlow::Continue(claimed) => claimed,
+            ControlFlow::Break(ended) => return Ok(ended),
         };
         match self.call(&mut tx, event).await {
             Ok(()) => self.commit(tx, token, ack).await,
@@ -138,6 +116,64 @@ impl<S: Store> Case<'_, S> {
                 self.failed(failure, permanent).await
             }
         }
+    }
+
+    /// Begins the handler's transaction, unless the event ends here.
+    async fn claim(&self) -> Result<ControlFlow<Handled, (S::Tx, HandlerToken)>, StepError> {
+        let mut tx = self.store().begin_handler(self.consumer.handler.timeout).await?;
+        let claim = Claim {
+            envelope: self.envelope,
+            from_held: self.attempts_before.is_some(),
+            window: self.consumer.inbox_window,
+        };
+        let claimed = self.store().claim(&mut tx, &self.consumer.fence, &claim).await?;
+        if let Claimed::Fresh(token) = claimed {
+            return Ok(ControlFlow::Continue((tx, token)));
+        }
+        self.store().rollback(tx).await;
+        let ended = match claimed {
+            Claimed::LaneWaits => {
+                self.apply(Change::Behind { envelope: self.envelope.clone() }).await?;
+                Handled::Held
+            }
+            Claimed::OlderThanWindow => {
+                let error_chain =
+                    "the event is older than the inbox window, so whether it was handled is not known; \
+                                   replay it to handle it, or discard it"
+                        .to_owned();
+                self.failed(Failure { reason: "older-than-dedup-window", error_chain }, true).await?
+            }
+            Claimed::Duplicate | Claimed::Fresh(_) => {
+                if self.attempts_before.is_some() {
+                    tracing::info!(
+                        messaging.message.id = %self.envelope.id,
+                        messaging.consumer.group.name = self.consumer.handler.entry.name,
+                        "a held event needs no run: it, or the other version of its pair, was handled or discarded"
+                    );
+                }
+                self.done_without_running(Handled::Duplicate).await?
+            }
+        };
+        Ok(ControlFlow::Break(ended))
+    }
+
+    /// Ends the older half of a pair of which this build takes only the newer one. That came before it, so it is handled or
+    /// stands held, unless the build before this one took only the older half and got no further: then the pair has had no
+    /// effect, and must not vanish.
+    async fn behind(&self, twin: Twin) -> Result<Handled, StepError> {
+        let tx = match self.claim().await? {
+            ControlFlow::Continue((tx, _)) => tx,
+            ControlFlow::Break(ended) => return Ok(ended),
+        };
+        self.store().rollback(tx).await;
+        let error_chain = format!(
+            "this consumer takes version {} of `{}` only, and has not handled it; let that version be made from this one \
+             with `upcast_from` until all pairs are handled",
+            twin.version, self.envelope.event_type
+        );
+        // Without a key the newer half may still be under way.
+        let for_good = self.envelope.key.is_some();
+        self.failed(Failure { reason: "version-not-taken", error_chain }, for_good).await
     }
 
     /// Runs the handler, with its time limit; a panic is a failure like any other.
@@ -220,10 +256,6 @@ impl<S: Store> Case<'_, S> {
             subscription.ack_in(tx, &token).await?;
         }
         Ok(())
-    }
-
-    async fn ignored(&self) -> Result<Handled, StepError> {
-        self.done_without_running(Handled::Ignored).await
     }
 
     /// Ends an event that needs no run; a held one leaves its lane.

@@ -69,8 +69,8 @@ pub trait Store: Clone + Send + Sync + 'static {
         connection: &mut Self::Connection,
         events: &[NewEvent],
     ) -> impl Future<Output = Result<(), StoreError>> + Send;
-    /// The SQL text and the values with which any driver writes this event.
-    fn statement(&self, event: &NewEvent) -> Statement;
+    /// The SQL text and the values with which any driver writes this event, and directly after it its twin.
+    fn statement(&self, event: &NewEvent, twin: Option<&NewEvent>) -> Statement;
     /// Where an event stands.
     fn state(&self, id: EventId) -> impl Future<Output = Result<EventState, StoreError>> + Send;
 
@@ -146,8 +146,9 @@ pub trait Store: Clone + Send + Sync + 'static {
     /// Begins a handler's transaction: as [`Store::begin`], with `timeout` also known to the database where it can be,
     /// so that a process which stops inside it blocks others no longer than that.
     fn begin_handler(&self, timeout: Duration) -> impl Future<Output = Result<Self::Tx, StoreError>> + Send;
-    /// The first statement of a handler's transaction: looks whether the lane waits and enters the event in the inbox.
-    /// A concurrent duplicate waits here for the other transaction's end.
+    /// The first statement of a handler's transaction: looks whether the lane waits and enters the event in the inbox,
+    /// with its twin if it has one: whichever half of a pair comes first is handled, and the other is its duplicate. A
+    /// concurrent duplicate waits here for the other transaction's end.
     fn claim(
         &self,
         tx: &mut Self::Tx,
@@ -179,7 +180,8 @@ pub trait Store: Clone + Send + Sync + 'static {
         request: Request,
     ) -> impl Future<Output = Result<u64, StoreError>> + Send;
     /// Acts on the requests of this stage and share, at most `max`; gives how many. After a replay the event is the
-    /// held head of its lane, due at once.
+    /// held head of its lane, due at once. A consumer's discard of one half of a pair is one of the other too, unless that
+    /// is a dead letter of its own.
     fn act_on_requests(
         &self,
         fence: &Fence,
@@ -196,7 +198,7 @@ pub trait Store: Clone + Send + Sync + 'static {
     ) -> impl Future<Output = Result<bool, StoreError>> + Send;
 }
 
-/// What a handler's transaction claims.
+/// What a handler's transaction claims: an event, and with it the other half of its cutover pair.
 #[derive(Debug)]
 pub struct Claim<'a> {
     /// The event.
@@ -207,12 +209,20 @@ pub struct Claim<'a> {
     pub window: Duration,
 }
 
+impl Claim<'_> {
+    /// The other half of the pair. A foreign event may name itself, which makes no pair.
+    #[must_use]
+    pub fn twin(&self) -> Option<EventId> {
+        self.envelope.twin.map(|twin| twin.id).filter(|id| *id != self.envelope.id)
+    }
+}
+
 /// The answer to a [`Claim`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Claimed {
     /// Handle it; show the token at the commit.
     Fresh(HandlerToken),
-    /// It was handled before.
+    /// It was handled before, or the other half of its pair was.
     Duplicate,
     /// Its lane waits.
     LaneWaits,

@@ -1,3 +1,4 @@
 //! Versions of one event type side by side.
 
+mod cutover;
 mod upcast;

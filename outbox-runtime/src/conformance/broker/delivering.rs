@@ -4,7 +4,7 @@ use super::{
     Rig, Server, checking, event, keys, left_out,
     reader::{Reader, ids, ids_of},
 };
-use crate::envelope::NewEvent;
+use crate::envelope::{EventId, NewEvent, Twin};
 use std::time::Duration;
 
 pub(super) async fn run(rig: &dyn Rig) {
@@ -35,6 +35,7 @@ async fn headers_and_payload_arrive_byte_for_byte(rig: &dyn Rig) {
     sent.headers.insert("empty".to_owned(), String::new());
     sent.traceparent = Some("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01".to_owned());
     sent.tracestate = Some("a=1,b=2".to_owned());
+    sent.twin = Some(Twin { id: EventId::now(), version: 2 });
     rig.put(std::slice::from_ref(&sent)).await;
 
     let mut reader = Reader::open(rig, "bytes", &topic).await;

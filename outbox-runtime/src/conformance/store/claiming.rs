@@ -9,29 +9,29 @@ use crate::{
 };
 use std::time::Duration;
 
-async fn claim<S: Store>(store: &S, fence: &Fence, envelope: &Envelope) -> (S::Tx, Claimed) {
+pub(super) async fn claim<S: Store>(store: &S, fence: &Fence, envelope: &Envelope) -> (S::Tx, Claimed) {
     claim_as(store, fence, &Claim { envelope, from_held: false, window: LONG }).await
 }
 
-async fn claim_as<S: Store>(store: &S, fence: &Fence, claim: &Claim<'_>) -> (S::Tx, Claimed) {
+pub(super) async fn claim_as<S: Store>(store: &S, fence: &Fence, claim: &Claim<'_>) -> (S::Tx, Claimed) {
     let mut tx = store.begin_handler(LONG).await.expect("a handler's transaction begins");
     let claimed = store.claim(&mut tx, fence, claim).await.expect("an event is claimed");
     (tx, claimed)
 }
 
-fn fresh(claimed: Claimed) -> HandlerToken {
+pub(super) fn fresh(claimed: Claimed) -> HandlerToken {
     match claimed {
         Claimed::Fresh(token) => token,
         other => panic!("the event is new, yet: {other:?}"),
     }
 }
 
-async fn handle<S: Store>(store: &S, fence: &Fence, envelope: &Envelope) {
+pub(super) async fn handle<S: Store>(store: &S, fence: &Fence, envelope: &Envelope) {
     let (tx, claimed) = claim(store, fence, envelope).await;
     commit(store, tx, fence, &fresh(claimed)).await;
 }
 
-async fn commit<S: Store>(store: &S, mut tx: S::Tx, fence: &Fence, token: &HandlerToken) {
+pub(super) async fn commit<S: Store>(store: &S, mut tx: S::Tx, fence: &Fence, token: &HandlerToken) {
     store.prove_handler(&mut tx, fence, token).await.expect("a handler's transaction is proven");
     store.commit_proven(tx).await.expect("a handler commits");
 }

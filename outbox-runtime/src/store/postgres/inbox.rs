@@ -24,6 +24,7 @@ pub(super) async fn claim(
             .bind(envelope.occurred_at)
             .bind(claim.window.as_secs_f64())
             .bind(claim.from_held)
+            .bind(claim.twin().map(|id| id.0))
             .fetch_one(&mut **tx)
             .await
             .map_err(during("claim an event"))?;
@@ -32,7 +33,7 @@ pub(super) async fn claim(
         (_, true, ..) => Claimed::LaneWaits,
         (_, _, true, _) => Claimed::OlderThanWindow,
         (.., true) => Claimed::Fresh(HandlerToken(xid)),
-        // Its other delivery committed while this one waited for it.
+        // Its other delivery, or its twin's, committed while this one waited for it.
         (.., false) => Claimed::Duplicate,
     })
 }

@@ -57,28 +57,32 @@ fn bind_event<'q>(query: row::PgQuery<'q>, event: &'q NewEvent) -> row::PgQuery<
         .bind(event.on_poison.as_str())
 }
 
-/// The same statement and values, in the order of [`bind_event`].
-pub(super) fn statement(store: &PostgresStore, event: &NewEvent) -> Statement {
+/// The statement for one event or for a pair.
+pub(super) fn statement(store: &PostgresStore, event: &NewEvent, twin: Option<&NewEvent>) -> Statement {
+    let sql = if twin.is_some() { &store.sql().insert_pair } else { &store.sql().insert_event };
+    let values = std::iter::once(event).chain(twin).flat_map(values);
+    Statement { sql: sql.as_str().to_owned(), values: values.collect() }
+}
+
+/// The values of one event, in the order of [`bind_event`].
+fn values(event: &NewEvent) -> [StatementValue; 14] {
     let text = |text: &str| StatementValue::Text(Some(text.to_owned()));
     let maybe_text = |text: Option<&str>| StatementValue::Text(text.map(str::to_owned));
     let twin_id = event.twin.map(|twin| twin.id.0);
-    Statement {
-        sql: store.sql().insert_event.as_str().to_owned(),
-        values: vec![
-            StatementValue::Uuid(Some(event.id.0)),
-            text(&event.topic),
-            maybe_text(event.key.as_deref()),
-            text(&event.event_type),
-            StatementValue::Integer(Some(event.event_version.cast_signed())),
-            text(&event.payload),
-            text(&event.source),
-            text(&event.dataschema),
-            maybe_text(row::headers_text(&event.headers).as_deref()),
-            maybe_text(event.traceparent.as_deref()),
-            maybe_text(event.tracestate.as_deref()),
-            StatementValue::Uuid(twin_id),
-            StatementValue::Integer(event.twin.map(|twin| twin.version.cast_signed())),
-            text(event.on_poison.as_str()),
-        ],
-    }
+    [
+        StatementValue::Uuid(Some(event.id.0)),
+        text(&event.topic),
+        maybe_text(event.key.as_deref()),
+        text(&event.event_type),
+        StatementValue::Integer(Some(event.event_version.cast_signed())),
+        text(&event.payload),
+        text(&event.source),
+        text(&event.dataschema),
+        maybe_text(row::headers_text(&event.headers).as_deref()),
+        maybe_text(event.traceparent.as_deref()),
+        maybe_text(event.tracestate.as_deref()),
+        StatementValue::Uuid(twin_id),
+        StatementValue::Integer(event.twin.map(|twin| twin.version.cast_signed())),
+        text(event.on_poison.as_str()),
+    ]
 }

@@ -92,15 +92,16 @@ pub(super) async fn act_on_requests(
     let lanes = requests.iter().map(|(_, _, lane)| lane.as_str()).collect();
     recorder.lock(lanes, Duration::ZERO).await?;
     for (number, request, lane) in &requests {
-        let statement = match request.as_str() {
-            "discard" => store.sql().delete_dead_letter.clone(),
-            _ => store.sql().hold_dead_letter.clone(),
+        let sql = store.sql();
+        let statements: &[_] = match request.as_str() {
+            "discard" if fence.stage.is_consumer() => &[&sql.insert_discarded_twin, &sql.delete_dead_letter],
+            "discard" => &[&sql.delete_dead_letter],
+            _ => &[&sql.hold_dead_letter],
         };
-        sqlx::query(statement)
-            .bind(number)
-            .execute(&mut *recorder.connection)
-            .await
-            .map_err(during(action))?;
+        for &statement in statements {
+            let query = sqlx::query(statement.clone()).bind(number);
+            query.execute(&mut *recorder.connection).await.map_err(during(action))?;
+        }
         recorder.advance(lane).await?;
     }
     commit_own(tx).await?;

@@ -67,8 +67,8 @@ impl Store for PostgresStore {
         insert::insert(self, connection, events).await
     }
 
-    fn statement(&self, event: &NewEvent) -> Statement {
-        insert::statement(self, event)
+    fn statement(&self, event: &NewEvent, twin: Option<&NewEvent>) -> Statement {
+        insert::statement(self, event, twin)
     }
 
     async fn state(&self, id: EventId) -> Result<EventState, StoreError> {

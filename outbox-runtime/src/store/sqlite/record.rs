@@ -197,6 +197,13 @@ impl Recorder<'_> {
     }
 
     async fn discard(&mut self, id: i64) -> Result<(), StoreError> {
+        if self.fence.stage.is_consumer() {
+            sqlx::query(self.store.statements.insert_discarded_twin.clone())
+                .bind(id)
+                .execute(&mut *self.connection)
+                .await
+                .map_err(database("discard a pair"))?;
+        }
         let row = sqlx::query(self.store.statements.delete_dead_letter.clone())
             .bind(id)
             .fetch_one(&mut *self.connection)

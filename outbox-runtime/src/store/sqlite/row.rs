@@ -3,7 +3,7 @@
 use crate::{
     envelope::{Envelope, EventId, Headers, NewEvent, Seq, Twin},
     held::{HeldEvent, HeldId, Lane},
-    store::StoreError,
+    store::{StatementValue, StoreError},
 };
 use outbox_schema::OnPoison;
 use sqlx::{
@@ -54,6 +54,28 @@ pub(super) fn bind_event<'q>(query: BoundQuery<'q>, event: &NewEvent) -> BoundQu
         .bind(event.twin.map(|twin| twin.id.to_string()))
         .bind(event.twin.map(|twin| i64::from(twin.version)))
         .bind(event.on_poison.as_str())
+}
+
+/// The same values, in the order of [`bind_event`], for other drivers.
+pub(super) fn statement_values(event: &NewEvent) -> [StatementValue; 14] {
+    let text = |text: &str| StatementValue::Text(Some(text.to_owned()));
+    let version = |version: u32| i32::try_from(version).expect("a version is small");
+    [
+        text(&event.id.to_string()),
+        text(&event.topic),
+        StatementValue::Text(event.key.clone()),
+        text(&event.event_type),
+        StatementValue::Integer(Some(version(event.event_version))),
+        text(&event.payload),
+        text(&event.source),
+        text(&event.dataschema),
+        text(&headers_text(&event.headers)),
+        StatementValue::Text(event.traceparent.clone()),
+        StatementValue::Text(event.tracestate.clone()),
+        StatementValue::Text(event.twin.map(|twin| twin.id.to_string())),
+        StatementValue::Integer(event.twin.map(|twin| version(twin.version))),
+        text(event.on_poison.as_str()),
+    ]
 }
 
 /// Binds seq, the event's columns and occurred_at.

@@ -13,8 +13,8 @@ use crate::{
     held::{Change, HeldEvent, Stage},
     lease::{Fence, LeaseName, Owner},
     store::{
-        Claim, Claimed, EventState, HandlerToken, OpenTx, Retention, StageStatus, Statement, StatementValue,
-        Store, StoreError, Waiting, sealed::Sealed,
+        Claim, Claimed, EventState, HandlerToken, OpenTx, Retention, StageStatus, Statement, Store,
+        StoreError, Waiting, sealed::Sealed,
     },
 };
 use sqlx::{Sqlite, SqliteConnection, Transaction, sqlite::SqliteRow};
@@ -73,28 +73,11 @@ impl Store for SqliteStore {
         Ok(())
     }
 
-    fn statement(&self, event: &NewEvent) -> Statement {
-        let text = |text: &str| StatementValue::Text(Some(text.to_owned()));
-        let version = |version: u32| i32::try_from(version).expect("a version is small");
-        Statement {
-            sql: self.statements.insert_event.as_str().to_owned(),
-            values: vec![
-                text(&event.id.to_string()),
-                text(&event.topic),
-                StatementValue::Text(event.key.clone()),
-                text(&event.event_type),
-                StatementValue::Integer(Some(version(event.event_version))),
-                text(&event.payload),
-                text(&event.source),
-                text(&event.dataschema),
-                text(&row::headers_text(&event.headers)),
-                StatementValue::Text(event.traceparent.clone()),
-                StatementValue::Text(event.tracestate.clone()),
-                StatementValue::Text(event.twin.map(|twin| twin.id.to_string())),
-                StatementValue::Integer(event.twin.map(|twin| version(twin.version))),
-                text(event.on_poison.as_str()),
-            ],
-        }
+    fn statement(&self, event: &NewEvent, twin: Option<&NewEvent>) -> Statement {
+        let statements = &self.statements;
+        let sql = if twin.is_some() { &statements.insert_pair } else { &statements.insert_event };
+        let values = std::iter::once(event).chain(twin).flat_map(row::statement_values);
+        Statement { sql: sql.as_str().to_owned(), values: values.collect() }
     }
 
     async fn state(&self, id: EventId) -> Result<EventState, StoreError> {

@@ -91,15 +91,16 @@ pub(super) async fn claim(
             return Ok(Claimed::LaneWaits);
         }
     }
-    let fresh = sqlx::query(statements.insert_inbox.clone())
+    let entered = sqlx::query(statements.insert_inbox.clone())
         .bind(fence.stage.as_str())
         .bind(&envelope.source)
         .bind(envelope.id.to_string())
         .bind(claim.from_held)
-        .fetch_optional(&mut **tx)
+        .bind(claim.twin().map(|id| id.to_string()))
+        .fetch_all(&mut **tx)
         .await
         .map_err(database("enter an event in the inbox"))?;
-    if fresh.is_none() {
+    if entered.len() < 1 + usize::from(claim.twin().is_some()) {
         return Ok(Claimed::Duplicate);
     }
     if !claim.from_held && is_older(store, tx, claim).await? {

@@ -45,6 +45,7 @@ fn event() -> EventDescriptor {
         emitted_by: "shop",
         deprecated: None,
         upcast_from: || None,
+        also_as: || None,
         description: "",
         rust_path: "shop::Placed",
         file: "src/lib.rs",

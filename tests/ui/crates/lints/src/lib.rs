@@ -147,3 +147,26 @@ mod inner {
 
     const _: fn(OrdersCounted) -> u32 = |event| event.count;
 }
+
+/// A cutover from a version that should no longer be used.
+#[derive(Debug, Event, Serialize, Deserialize, JsonSchema)]
+#[event(type = "orders.placed", version = 2, topic = "orders", upcast_from = OrderPlaced, also_as = OrderPlaced)]
+pub struct OrderBooked {
+    /// The order.
+    #[event(key)]
+    pub order_id: u64,
+}
+
+#[allow(deprecated)]
+impl From<OrderPlaced> for OrderBooked {
+    fn from(old: OrderPlaced) -> Self {
+        Self { order_id: old.order_id }
+    }
+}
+
+#[allow(deprecated)]
+impl From<&OrderBooked> for OrderPlaced {
+    fn from(new: &OrderBooked) -> Self {
+        Self { order_id: new.order_id, order_number: String::new() }
+    }
+}

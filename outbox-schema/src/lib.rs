@@ -26,6 +26,8 @@ mod samples;
 mod subschema;
 mod versions;
 #[cfg(feature = "xtask")]
+mod waiver;
+#[cfg(feature = "xtask")]
 pub mod xtask;
 
 pub use catalog::{Catalog, CatalogError, ConsumedEvent, ConsumerEntry};

@@ -91,6 +91,12 @@ impl Git {
         Ok(self.say(&["config", "--get-regexp", r"^remote\..*\.tagopt$", "^--no-tags$"])?.success)
     }
 
+    /// The address under which changes are committed.
+    pub(super) fn author(&self) -> Option<String> {
+        let said = self.say(&["config", "user.email"]).ok().filter(|said| said.success)?;
+        Some(said.out.trim().to_owned())
+    }
+
     /// The tags, or those of them that lie in the history of `head`.
     pub(super) fn tags(&self, head: Option<&str>) -> Result<Vec<String>, BaselineError> {
         let merged = head.map(|head| format!("--merged={head}"));

@@ -86,6 +86,11 @@ pub(crate) fn find_named(schemas: &Path, named: &str) -> Result<Baseline, Baseli
     git.contracts(revision, named)
 }
 
+/// Whom git knows as the author of changes here.
+pub(crate) fn author(schemas: &Path) -> Option<String> {
+    Git::around(schemas).ok().flatten()?.author()
+}
+
 /// Reads the contract that lies at `place` inside the folder of schemas.
 fn read(name: &str, place: &str, text: &str) -> Result<Contract, BaselineError> {
     contract::read(place, text).map_err(|source| BaselineError::Contract { name: name.to_owned(), source })

@@ -5,6 +5,7 @@
 use super::details::paragraph;
 use super::{Outcome, Report};
 use crate::compat::{Finding, Severity};
+use crate::waiver::Waived;
 
 pub(super) fn render(outcome: &Outcome) -> String {
     match outcome {
@@ -16,17 +17,27 @@ pub(super) fn render(outcome: &Outcome) -> String {
 }
 
 fn checked(report: &Report) -> String {
-    let annotations: String = report.findings.iter().map(annotation).collect();
+    let findings = report.findings.iter().map(annotation);
+    let annotations: String = findings.chain(report.waived.iter().map(notice)).collect();
     format!("{}\n{annotations}{}\n", one_line(&report.comparison()), one_line(&report.summary()))
 }
 
 fn annotation(finding: &Finding) -> String {
     let severity = finding.id.severity();
     let command = if severity == Severity::Warning { "warning" } else { "error" };
+    at_its_line(command, severity.as_str(), finding, &paragraph(finding))
+}
+
+fn notice(waived: &Waived) -> String {
+    let text = format!("{}\nwaived: {}", paragraph(&waived.finding), waived.sentence());
+    at_its_line("notice", "waived", &waived.finding, &text)
+}
+
+fn at_its_line(command: &str, head: &str, finding: &Finding, text: &str) -> String {
     let place = finding.location.as_ref();
     let place = place.map(|place| format!("file={},line={},", property(&place.file), place.line));
-    let title = property(&format!("{}: {}", severity.as_str(), finding.id.as_str()));
-    format!("::{command} {}title={title}::{}\n", place.unwrap_or_default(), message(&paragraph(finding)))
+    let title = property(&format!("{head}: {}", finding.id.as_str()));
+    format!("::{command} {}title={title}::{}\n", place.unwrap_or_default(), message(text))
 }
 
 /// A text after the `::` of a command, which ends at the line break. Other control characters would steer a terminal.

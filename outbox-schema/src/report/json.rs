@@ -4,6 +4,7 @@
 
 use super::{Compared, Outcome, Report, SEVERITIES, page_of};
 use crate::compat::{Evidence, Finding, Severity};
+use crate::waiver::{Waived, fingerprint};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -22,6 +23,7 @@ struct Document<'a> {
     events: Vec<Event<'a>>,
     counts: Map<String, Value>,
     findings: Vec<Entry<'a>>,
+    waived: Vec<Entry<'a>>,
 }
 
 #[derive(Serialize)]
@@ -35,6 +37,7 @@ struct Event<'a> {
 #[serde(rename_all = "camelCase")]
 struct Entry<'a> {
     id: &'static str,
+    fingerprint: String,
     severity: &'static str,
     #[serde(flatten)]
     event: Event<'a>,
@@ -45,6 +48,8 @@ struct Entry<'a> {
     evidence: Value,
     fix: &'a str,
     help: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    waiver: Option<Value>,
 }
 
 pub(super) fn render(outcome: &Outcome) -> String {
@@ -59,6 +64,7 @@ pub(super) fn render(outcome: &Outcome) -> String {
         events: Vec::new(),
         counts: Map::new(),
         findings: Vec::new(),
+        waived: Vec::new(),
     };
     let document = match outcome {
         Ok(report) => checked(report, empty),
@@ -85,6 +91,7 @@ fn checked<'a>(report: &'a Report, empty: Document<'a>) -> Document<'a> {
             .map(|&severity| (word(severity).to_owned(), report.count(severity).into()))
             .collect(),
         findings: report.findings.iter().map(entry).collect(),
+        waived: report.waived.iter().map(waived).collect(),
         ..empty
     }
 }
@@ -94,6 +101,7 @@ fn entry(finding: &Finding) -> Entry<'_> {
     let location = finding.location.as_ref();
     Entry {
         id: finding.id.as_str(),
+        fingerprint: fingerprint(finding),
         severity: word(finding.id.severity()),
         event: Event { event_type: &finding.event_type, event_version: finding.event_version },
         what: &finding.what,
@@ -103,7 +111,14 @@ fn entry(finding: &Finding) -> Entry<'_> {
         evidence: evidence(&finding.evidence),
         fix: &finding.fix,
         help: page_of(finding.id.as_str()),
+        waiver: None,
     }
+}
+
+fn waived(Waived { finding, waiver }: &Waived) -> Entry<'_> {
+    let (reason, owner, expires) = (&waiver.reason, &waiver.owner, waiver.expires.to_string());
+    let waiver = json!({ "reason": reason, "owner": owner, "expires": expires });
+    Entry { waiver: Some(waiver), ..entry(finding) }
 }
 
 fn evidence(evidence: &Evidence) -> Value {

@@ -3,6 +3,7 @@
 use super::details::paragraph;
 use super::{Outcome, Report};
 use crate::compat::{Finding, Severity};
+use crate::waiver::Waived;
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesText, Event};
 use std::io;
@@ -58,7 +59,17 @@ fn case(xml: &mut Xml, report: &Report, event: &(String, u32)) -> io::Result<()>
     let case = xml.create_element("testcase").with_attributes([("classname", &*class), ("name", &*name)]);
     let (failing, warnings): (Vec<&Finding>, Vec<&Finding>) =
         findings_of(report, event).partition(is_failing);
-    if failing.is_empty() && warnings.is_empty() {
+    let mut told = Vec::new();
+    if !warnings.is_empty() {
+        told.push(blocks(&warnings));
+    }
+    let own = |one: &&Waived| one.finding.event_type == event.0 && one.finding.event_version == event.1;
+    let waived = report.waived.iter().filter(own);
+    told.extend(waived.map(|one| {
+        let (finding, id) = (&one.finding, one.finding.id.as_str());
+        format!("waived {}\n{}\nid: {id}", one.sentence(), paragraph(finding))
+    }));
+    if failing.is_empty() && told.is_empty() {
         case.write_empty()?;
         return Ok(());
     }
@@ -73,9 +84,9 @@ fn case(xml: &mut Xml, report: &Report, event: &(String, u32)) -> io::Result<()>
             ]);
             failure.write_text_content(BytesText::new(&allowed(&blocks(&failing))))?;
         }
-        if !warnings.is_empty() {
+        if !told.is_empty() {
             let output = xml.create_element("system-out");
-            output.write_text_content(BytesText::new(&allowed(&blocks(&warnings))))?;
+            output.write_text_content(BytesText::new(&allowed(&told.join("\n\n"))))?;
         }
         Ok(())
     })?;

@@ -31,12 +31,15 @@ fn checked(report: &Report) -> String {
     let (comparison, summary) = (report.comparison(), report.summary());
     let mut page =
         format!("### Schema check: {}\n\n{}.\n", escaped(&summary), sentence_case(&escaped(&comparison)));
-    if report.findings.is_empty() {
+    let told = report.findings.len() + report.waived.len();
+    if told == 0 {
         return page;
     }
     page.push_str("\n| | event | what | where |\n|---|---|---|---|\n");
-    let rows = append(&mut page, report.findings.iter().map(row));
-    left_out(&mut page, report.findings.len() - rows, "row");
+    let findings = report.findings.iter().map(|finding| row(finding, finding.id.severity().as_str(), ""));
+    let waived = report.waived.iter().map(|one| row(&one.finding, "waived", &one.sentence()));
+    let rows = append(&mut page, findings.chain(waived));
+    left_out(&mut page, told - rows, "row");
     let blocks = append(&mut page, report.findings.iter().map(block));
     left_out(&mut page, report.findings.len() - blocks, "payload");
     page
@@ -58,15 +61,15 @@ fn left_out(page: &mut String, count: usize, what: &str) {
     }
 }
 
-fn row(finding: &Finding) -> String {
+fn row(finding: &Finding, word: &str, waiver: &str) -> String {
     let id = finding.id.as_str();
     let place = finding.location.as_ref().map(|at| code(&format!("{}:{}", at.file, at.line)));
+    let waiver = if waiver.is_empty() { String::new() } else { format!("; waived {waiver}") };
     format!(
-        "| {} | {} v{} | {} ([{id}]({})) | {} |\n",
-        finding.id.severity().as_str(),
+        "| {word} | {} v{} | {} ([{id}]({})) | {} |\n",
         code(&finding.event_type),
         finding.event_version,
-        escaped(&cut(&finding.what, CELL_BYTES_MAX)),
+        escaped(&cut(&format!("{}{waiver}", finding.what), CELL_BYTES_MAX)),
         page_of(id),
         place.unwrap_or_default(),
     )

@@ -9,6 +9,7 @@ mod sarif;
 mod text;
 
 use crate::compat::{Finding, Severity};
+use crate::waiver::Waived;
 use clap::ValueEnum;
 use std::path::PathBuf;
 
@@ -27,6 +28,10 @@ pub(crate) struct Report {
     pub(crate) compared: Compared,
     /// The heaviest first.
     pub(crate) findings: Vec<Finding>,
+    /// What would be found as well, if nobody answered for it.
+    pub(crate) waived: Vec<Waived>,
+    /// The blocks that would waive findings of this report; empty if none can be.
+    pub(crate) to_waive: String,
 }
 
 /// What the catalog was compared with.
@@ -68,7 +73,10 @@ impl Report {
     fn summary(&self) -> String {
         let counts = SEVERITIES.map(|severity| (self.count(severity), severity.as_str()));
         let named = counts.iter().filter(|(count, _)| *count > 0);
-        let named: Vec<String> = named.map(|(count, name)| format!("{count} {name}")).collect();
+        let mut named: Vec<String> = named.map(|(count, name)| format!("{count} {name}")).collect();
+        if !self.waived.is_empty() {
+            named.push(format!("{} waived", self.waived.len()));
+        }
         let outcome = if self.passes() { "passed" } else { "failed" };
         if named.is_empty() { outcome.to_owned() } else { format!("{outcome}: {}", named.join(", ")) }
     }

@@ -4,6 +4,7 @@ use super::details::{details, paragraph, sentence};
 use super::{Outcome, Report, page_of};
 use crate::compat::{Finding, FindingId, Severity};
 use crate::contract::file_name;
+use crate::waiver::{Waived, fingerprint};
 use serde_json::{Value, json};
 
 const SCHEMA: &str =
@@ -27,7 +28,8 @@ fn run(outcome: &Outcome) -> Value {
     let mut run = json!({ "tool": { "driver": driver }, "columnKind": "unicodeCodePoints" });
     match outcome {
         Ok(report) => {
-            run["results"] = report.findings.iter().map(result).collect();
+            let findings = report.findings.iter().map(result);
+            run["results"] = findings.chain(report.waived.iter().map(suppressed)).collect();
             run["invocations"] = json!([invocation(report)]);
         }
         // Without `results`: an empty list would say that every earlier finding is mended.
@@ -78,6 +80,7 @@ fn result(finding: &Finding) -> Value {
         "ruleId": finding.id.as_str(),
         "ruleIndex": FindingId::ALL.iter().position(|id| *id == finding.id),
         "level": level(finding.id),
+        "partialFingerprints": { "change/v1": fingerprint(finding) },
         "message": { "text": paragraph(finding), "markdown": markdown(finding) },
         "locations": [{
             "physicalLocation": place(finding),
@@ -89,6 +92,12 @@ fn result(finding: &Finding) -> Value {
             "pointer": finding.pointer,
         },
     })
+}
+
+fn suppressed(waived: &Waived) -> Value {
+    let mut result = result(&waived.finding);
+    result["suppressions"] = json!([{ "kind": "external", "justification": waived.sentence() }]);
+    result
 }
 
 /// The line of the source; without one, the contract, as code scanning takes no finding that is nowhere.

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::compat::{Evidence, FindingId, Location, Witness};
+use crate::waiver::Waiver;
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::{Reader, XmlVersion, escape};
 use serde_json::{Value, json};
@@ -46,14 +47,30 @@ fn report() -> Report {
             finding(FindingId::NotProven, Evidence::Undecided(NASTY.to_owned())),
             finding(FindingId::DefaultChanged, Evidence::Contracts),
         ],
+        waived: Vec::new(),
+        to_waive: String::new(),
     }
 }
 
-/// A check that found something, one that passed without a baseline, and one that could not run.
-fn outcomes() -> [Outcome; 3] {
+/// The same, with one finding that somebody answers for.
+fn with_a_waiver() -> Outcome {
+    let waived = finding(FindingId::TopicChanged, Evidence::Contracts);
+    let waiver = Waiver {
+        fingerprint: crate::waiver::fingerprint(&waived),
+        reason: format!("asked everyone {NASTY}"),
+        owner: "ada@example.com".to_owned(),
+        expires: time::macros::date!(2027 - 01 - 31),
+        line: 1,
+    };
+    let waived = vec![Waived { finding: waived, waiver }];
+    Ok(Report { waived, to_waive: format!("# {NASTY}\n[[waiver]]\n"), findings: Vec::new(), ..report() })
+}
+
+/// A check that found something, one with a waiver, one that passed without a baseline, and one that could not run.
+fn outcomes() -> [Outcome; 4] {
     let nothing = Compared::Nothing { reason: "no release tag is reachable".to_owned() };
     let passed = Report { compared: nothing, findings: Vec::new(), ..report() };
-    [Ok(report()), Ok(passed), Err(format!("can't read the contract: {NASTY}"))]
+    [Ok(report()), with_a_waiver(), Ok(passed), Err(format!("can't read the contract: {NASTY}"))]
 }
 
 fn parsed(format: Format, outcome: &Outcome) -> Value {
@@ -296,4 +313,19 @@ fn every_form_tells_why_a_check_could_not_run() {
         let text = format.render(&Err("the tag has no contracts".to_owned()), Colour::Off);
         assert!(text.contains("the tag has no contracts"), "{format:?}: {text}");
     }
+}
+
+#[test]
+fn every_form_tells_who_waived_what_until_when_and_why() {
+    for format in Format::value_variants() {
+        let text = format.render(&with_a_waiver(), Colour::Off);
+        for part in ["topic-changed", "ada", "2027-01-31", "asked everyone"] {
+            assert!(text.contains(part), "{format:?} lacks `{part}`: {text}");
+        }
+    }
+    let text = Format::Text.render(&with_a_waiver(), Colour::Off);
+    assert!(text.contains("\n[[waiver]]\n") && text.ends_with("\npassed: 1 waived\n"), "{text}");
+    assert!(text.chars().all(|letter| letter == '\n' || !letter.is_control()), "{text:?}");
+    let sarif = parsed(Format::Sarif, &with_a_waiver());
+    assert_eq!(sarif["runs"][0]["results"][0]["suppressions"][0]["kind"], "external");
 }

@@ -19,20 +19,32 @@ fn checked(report: &Report, colour: Colour) -> String {
     line(&mut text, &report.comparison());
     for finding in &report.findings {
         text.push('\n');
-        render_finding(&mut text, &report.root, finding, colour);
+        let severity = finding.id.severity();
+        let head = paint(severity.as_str(), severity, colour);
+        render_finding(&mut text, &report.root, finding, &head, None);
+    }
+    for waived in &report.waived {
+        text.push('\n');
+        let head = paint("waived", Severity::Warning, colour);
+        render_finding(&mut text, &report.root, &waived.finding, &head, Some(waived.sentence()));
+    }
+    if !report.to_waive.is_empty() {
+        text.push_str(
+            "\nto let this through all the same, and answer for it, put into schemas/waivers.toml:\n\n",
+        );
+        report.to_waive.lines().for_each(|one| line(&mut text, one));
     }
     text.push('\n');
     line(&mut text, &report.summary());
     text
 }
 
-fn render_finding(text: &mut String, root: &Path, finding: &Finding, colour: Colour) {
-    let severity = finding.id.severity();
-    let head = paint(severity.as_str(), severity, colour);
-    text.push_str(&head);
+fn render_finding(text: &mut String, root: &Path, finding: &Finding, head: &str, waiver: Option<String>) {
+    text.push_str(head);
     line(text, &format!(": {} [{}]", sentence(finding), finding.id.as_str()));
     let place = finding.location.as_ref().map(|location| ("at", shown(root, location)));
-    for (label, rest) in place.into_iter().chain(details(finding)) {
+    let waiver = waiver.map(|waiver| ("waived", waiver));
+    for (label, rest) in place.into_iter().chain(details(finding)).chain(waiver) {
         line(text, &format!("  {label:9}{rest}"));
     }
 }

@@ -10,6 +10,7 @@ use super::project::Project;
 use crate::baseline::{self, Baseline, BaselineError, Choice, Found};
 use crate::compat::Severity;
 use crate::report::{Colour, Compared, Format};
+use crate::waiver;
 use std::path::PathBuf;
 
 pub(super) fn run(project: &Project, choice: &Choice) -> Result<bool, String> {
@@ -61,7 +62,8 @@ fn refusal(project: &Project, choice: &Choice, changed: &[&Declared]) -> Result<
         findings
             .extend(changed.iter().find(in_place).into_iter().flat_map(|one| check::against(released, one)));
     }
-    let report = check::report(project, changed.len(), Compared::Baseline { name }, findings);
+    let waived = waiver::apply(&waiver::read(&project.schemas)?, &mut findings, project.today);
+    let report = check::report(project, changed.len(), Compared::Baseline { name }, findings, waived);
     if report.findings.iter().all(|finding| finding.id.severity() == Severity::Warning) {
         return Ok(None);
     }

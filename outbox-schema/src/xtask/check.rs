@@ -11,6 +11,7 @@ use super::{Cli, explain};
 use crate::baseline::{self, Baseline, Choice, Found};
 use crate::compat::{self, Evidence, Finding, FindingId, Location};
 use crate::report::{Compared, Report};
+use crate::waiver::{self, Waived};
 use crate::{Contract, samples};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -62,7 +63,13 @@ fn gather(project: &Project, choice: &Choice) -> Result<Report, String> {
         findings.extend(own.into_iter().flatten());
     }
     findings.extend(strays(&project.schemas, &declared, &findings)?);
-    let mut report = report(project, declared.len(), compared, findings);
+    let waivers = waiver::read(&project.schemas)?;
+    let waived = waiver::apply(&waivers, &mut findings, project.today);
+    let path = project.schemas.join(waiver::FILE);
+    // Compared with something else than the last release, a waiver may well have nothing to do.
+    let all_are_due = choice.baseline.is_none();
+    findings.extend(waiver::faults(&path, &waivers, &waived, all_are_due, project.today));
+    let mut report = report(project, declared.len(), compared, findings, waived);
     let own = declared.iter().map(|one| (one.contract.event_type.clone(), one.contract.event_version));
     report.events = own.chain(report.events).collect::<BTreeSet<_>>().into_iter().collect();
     Ok(report)
@@ -74,15 +81,19 @@ pub(super) fn report(
     versions: usize,
     compared: Compared,
     mut findings: Vec<Finding>,
+    mut waived: Vec<Waived>,
 ) -> Report {
     let places = Places::new(&project.root, &project.schemas);
-    for finding in &mut findings {
+    for finding in findings.iter_mut().chain(waived.iter_mut().map(|one| &mut one.finding)) {
         finding.location = places.place(finding);
     }
     findings.sort_by_key(|finding| finding.id.severity());
-    let found = findings.iter().map(|finding| (finding.event_type.clone(), finding.event_version));
-    let events = found.collect::<BTreeSet<_>>().into_iter().collect();
-    Report { root: places.root, versions, events, compared, findings }
+    let found = findings.iter().chain(waived.iter().map(|one| &one.finding));
+    let events = found.map(|finding| (finding.event_type.clone(), finding.event_version));
+    let events = events.collect::<BTreeSet<_>>().into_iter().collect();
+    let author = findings.iter().any(waiver::can_waive).then(|| baseline::author(&project.schemas));
+    let to_waive = waiver::blocks(&findings, author.flatten().as_deref(), project.today);
+    Report { root: places.root, versions, events, compared, findings, waived, to_waive }
 }
 
 /// What the code breaks of one released contract.

@@ -19,13 +19,14 @@ mod output;
 mod places;
 mod project;
 
-use crate::baseline;
+use crate::{baseline, waiver};
 use clap::{Parser, Subcommand};
 use project::Project;
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use time::Date;
 
 #[derive(Parser)]
 #[command(
@@ -39,6 +40,9 @@ struct Cli {
     /// The folder of contracts, by default `schemas` beside Cargo.lock
     #[arg(long, global = true, value_name = "DIR")]
     schemas: Option<PathBuf>,
+    /// The day on which waivers are judged, for tests
+    #[arg(long, global = true, hide = true, value_parser = waiver::day)]
+    today: Option<Date>,
 }
 
 #[derive(Subcommand)]

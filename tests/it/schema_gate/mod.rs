@@ -4,6 +4,7 @@
 mod accept;
 mod baseline;
 mod compare;
+mod waiver;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};

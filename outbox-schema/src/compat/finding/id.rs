@@ -164,6 +164,24 @@ finding_ids! {
         title: "an event of the code has no committed contract",
         whom: "",
     }
+    WaiverExpired {
+        name: "waiver-expired",
+        severity: Stale,
+        title: "the day until which somebody answered for a change is over",
+        whom: "",
+    }
+    WaiverUnused {
+        name: "waiver-unused",
+        severity: Stale,
+        title: "a waiver is left that no change needs",
+        whom: "",
+    }
+    WaiverWithoutReason {
+        name: "waiver-without-reason",
+        severity: Stale,
+        title: "a waiver does not say why",
+        whom: "",
+    }
 }
 
 impl FindingId {

@@ -28,6 +28,11 @@ impl RetryPolicy {
     pub const DEFAULT: Self =
         Self { attempts: 8, base: Duration::from_secs(1), max: Duration::from_secs(600) };
 
+    /// A random wait of about `span`, at least half of it: what was held in one moment is not due in one moment.
+    pub(crate) fn about(span: Duration) -> Duration {
+        span.mul_f64(rand::rng().random_range(0.5..=1.0))
+    }
+
     /// A random wait after `attempts` failed attempts: between zero and `min(max, base * 2^(attempts - 1))`.
     #[must_use]
     pub fn wait_after(&self, attempts: u32) -> Duration {

@@ -22,6 +22,8 @@ pub(crate) struct HeldWatch {
     look_at: Instant,
     request_at: Instant,
     poll: Duration,
+    /// Whether so many keys wait that the stage takes nothing new.
+    is_full: bool,
 }
 
 impl HeldWatch {
@@ -29,7 +31,7 @@ impl HeldWatch {
     /// two looks at requests.
     pub(crate) fn new(poll: Duration) -> Self {
         let now = Instant::now();
-        Self { waiting: Waiting::default(), stale: true, look_at: now, request_at: now, poll }
+        Self { waiting: Waiting::default(), stale: true, look_at: now, request_at: now, poll, is_full: false }
     }
 
     /// Marks were written, or a due head was worked: what is due when must be asked again.
@@ -40,6 +42,20 @@ impl HeldWatch {
     /// Lanes that wait, as of the last look.
     pub(crate) fn lanes(&self) -> u64 {
         self.waiting.lanes
+    }
+
+    /// Whether `max` keys wait or more, as of the last look: then the stage takes nothing new. Says so once.
+    pub(crate) fn is_full(&mut self, fence: &Fence, max: u64) -> bool {
+        let was_full = std::mem::replace(&mut self.is_full, self.waiting.lanes >= max);
+        if self.is_full && !was_full {
+            tracing::error!(
+                lease = fence.lease().as_str(),
+                waiting_keys = self.waiting.lanes,
+                max,
+                "a stage takes nothing new until fewer keys wait; mend the cause, or replay or discard dead letters"
+            );
+        }
+        self.is_full
     }
 
     /// The time until the next look at marks or requests.

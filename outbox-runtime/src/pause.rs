@@ -25,7 +25,7 @@ impl Pauses {
     }
 
     /// Logs the first failure of a row only: an outage is one line.
-    pub(crate) fn warn_once(&self, log: impl FnOnce()) {
+    pub(crate) fn log_once(&self, log: impl FnOnce()) {
         if self.failures == 0 {
             log();
         }

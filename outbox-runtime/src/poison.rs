@@ -21,6 +21,8 @@ pub(crate) struct Attempt<'a> {
     /// Whether no retry can help.
     pub(crate) for_good: bool,
     pub(crate) retry: &'a RetryPolicy,
+    /// What becomes of it when it is poison.
+    pub(crate) policy: OnPoison,
 }
 
 impl Attempt<'_> {
@@ -28,8 +30,7 @@ impl Attempt<'_> {
     pub(crate) fn judge(self) -> (Change, bool) {
         let attempts = self.attempts_before.unwrap_or(0) + 1;
         let poison = self.for_good || attempts >= self.retry.attempts;
-        let Self { envelope, failure, .. } = self;
-        let policy = envelope.on_poison;
+        let Self { envelope, failure, policy, .. } = self;
         if poison && policy != OnPoison::Block {
             let park = policy == OnPoison::Park;
             return (Change::Dead { envelope: envelope.clone(), attempts, failure, park }, true);

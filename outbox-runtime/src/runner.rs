@@ -84,6 +84,9 @@ pub struct Settings {
     pub drain: Duration,
     /// The most deliveries in memory for each partition of a consumer; default 256.
     pub in_flight_max: u32,
+    /// The most keys that may wait in each partition of a consumer; at the limit it says so and takes nothing new until
+    /// one is free. Default 100,000. For a relay see [`RelayConfig::waiting_keys_max`].
+    pub waiting_keys_max: u64,
     /// What is kept how long; the inbox window is its `inbox`.
     pub retention: Retention,
 }
@@ -96,6 +99,7 @@ impl Default for Settings {
             patience: Duration::from_secs(30),
             drain: Duration::from_secs(30),
             in_flight_max: 256,
+            waiting_keys_max: 100_000,
             retention: Retention::default(),
         }
     }
@@ -307,6 +311,7 @@ impl<S: Store> RunnerBuilder<S> {
                 },
                 source: source.clone(),
                 in_flight_max: settings.in_flight_max,
+                waiting_keys_max: settings.waiting_keys_max,
                 poll: settings.poll,
             };
             Box::pin(async move { consumer::run(&worker, &grant).await.map_err(Into::into) })

@@ -26,7 +26,7 @@ pub(crate) async fn run<S: Store>(store: &S, retention: &Retention, grant: &Gran
                 ROUND
             }
             Err(error) => {
-                pauses.warn_once(|| {
+                pauses.log_once(|| {
                     tracing::warn!(
                         error = &error as &dyn std::error::Error,
                         "retention did not succeed and is repeated"

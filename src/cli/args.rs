@@ -1,7 +1,9 @@
 //! What can be typed.
 
 use super::{failure::Failure, moment};
-use crate::{RelayConfig, Start, cursor::Filter, dead_letter::DeadLetterFilter, envelope::Seq, held::Stage};
+use crate::{
+    OnPoison, RelayConfig, Start, cursor::Filter, dead_letter::DeadLetterFilter, envelope::Seq, held::Stage,
+};
 use clap::{Parser, Subcommand};
 use std::{path::PathBuf, time::Duration};
 use time::OffsetDateTime;
@@ -76,6 +78,16 @@ pub(super) struct RelayArgs {
     /// sequence number of an event [default: earliest]
     #[arg(long, value_name = "PLACE", value_parser = start)]
     pub(super) start: Option<Start>,
+    /// What becomes of events that the broker refuses for good or never confirms: `park`, `block` or `skip`, for all
+    /// types or for one; may be given several times [default: as the type of the event says]
+    #[arg(long = "on-poison", value_name = "[TYPE=]POLICY", value_parser = poison)]
+    pub(super) on_poison: Vec<(Option<String>, OnPoison)>,
+    /// How often an event is tried that the broker does not confirm while it confirms others [default: 8]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(super) attempts: Option<u32>,
+    /// The most keys that may wait before the relay reads no further [default: 100000]
+    #[arg(long, value_name = "N")]
+    pub(super) waiting_keys_max: Option<u64>,
 }
 
 impl RelayArgs {
@@ -86,7 +98,16 @@ impl RelayArgs {
             event_types: self.event_types.clone(),
             headers: self.headers.iter().cloned().collect(),
         };
-        RelayConfig { filter, start: self.start, ..RelayConfig::named(&self.name) }
+        let mut config = RelayConfig { filter, start: self.start, ..RelayConfig::named(&self.name) };
+        for (event_type, policy) in &self.on_poison {
+            match event_type {
+                Some(event_type) => config.on_poison_of.insert(event_type.clone(), *policy),
+                None => config.on_poison.replace(*policy),
+            };
+        }
+        config.retry.attempts = self.attempts.unwrap_or(config.retry.attempts);
+        config.waiting_keys_max = self.waiting_keys_max.unwrap_or(config.waiting_keys_max);
+        config
     }
 }
 
@@ -185,6 +206,16 @@ fn header(text: &str) -> Result<(String, String), String> {
     }
 }
 
+fn poison(text: &str) -> Result<(Option<String>, OnPoison), String> {
+    let (event_type, policy) = match text.split_once('=') {
+        Some((event_type, policy)) => (Some(event_type.to_owned()), policy),
+        None => (None, text),
+    };
+    let policy =
+        OnPoison::parse(policy).ok_or("write `park`, `block` or `skip`, or `TYPE=park` for one type")?;
+    Ok((event_type, policy))
+}
+
 fn start(text: &str) -> Result<Start, String> {
     match text {
         "earliest" => Ok(Start::Earliest),
@@ -211,6 +242,13 @@ mod tests {
         assert_eq!(stage("consumer/billing.charge"), Ok(Stage::consumer("billing.charge")));
         assert!(stage("billing.charge").is_err());
         assert!(stage("relay/").is_err());
+    }
+
+    #[test]
+    fn a_policy_is_for_all_types_or_for_one() {
+        assert_eq!(poison("skip"), Ok((None, OnPoison::Skip)));
+        assert_eq!(poison("orders.placed=block"), Ok((Some("orders.placed".to_owned()), OnPoison::Block)));
+        assert!(poison("orders.placed").is_err());
     }
 
     #[test]

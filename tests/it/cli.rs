@@ -285,7 +285,7 @@ async fn replay_reaches_the_relay<S: Store>(store: S, run: impl Fn(&[&str]) -> O
     assert!(listed.contains("cli.ordered") && listed.contains("key waits"), "{listed}");
     let number = listed.lines().nth(1).unwrap().split(' ').next().unwrap();
     let shown = succeeded(&run(&["dead-letters", "show", number]));
-    assert!(shown.contains(&id.to_string()) && shown.contains("the test refuses this key"), "{shown}");
+    assert!(shown.contains(&id.to_string()) && shown.contains("the test refuses it"), "{shown}");
     broker.accept_key("7");
     succeeded(&run(&["dead-letters", "replay", "--key", "7"]));
 

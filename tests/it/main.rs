@@ -8,6 +8,7 @@ mod crash;
 mod dependency_tree;
 mod end_to_end;
 mod enqueue;
+mod failures;
 mod github_events;
 mod history;
 mod isolation;

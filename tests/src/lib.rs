@@ -12,7 +12,9 @@ pub mod history;
 pub mod memory_broker;
 pub mod programs;
 pub mod proxy;
+pub mod selective_broker;
 pub mod servers;
+pub mod warnings;
 pub mod world;
 
 /// Ends this process as a crash would: by SIGKILL, at once.

@@ -19,6 +19,9 @@ struct State {
     confirmed: Vec<Envelope>,
     attempts: HashMap<String, u32>,
     refused_keys: Vec<String>,
+    refused_topics: Vec<String>,
+    unsure_topics: Vec<String>,
+    batch_max: usize,
     unsure: HashMap<String, u32>,
     is_down: bool,
     calls: u32,
@@ -42,6 +45,29 @@ impl MemoryBroker {
     /// Is unsure of the next `count` events of this key: "try again".
     pub fn be_unsure_of(&self, key: &str, count: u32) {
         self.state().unsure.insert(key.to_owned(), count);
+    }
+
+    /// Refuses every event of this topic for good from now on, as after a revoked permission.
+    pub fn refuse_topic(&self, topic: &str) {
+        self.state().refused_topics.push(topic.to_owned());
+    }
+
+    /// Is unsure of every event of this topic from now on, as when its stream is gone.
+    pub fn be_unsure_of_topic(&self, topic: &str) {
+        self.state().unsure_topics.push(topic.to_owned());
+    }
+
+    /// Takes events of this topic again.
+    pub fn accept_topic(&self, topic: &str) {
+        let mut state = self.state();
+        state.refused_topics.retain(|refused| refused != topic);
+        state.unsure_topics.retain(|unsure| unsure != topic);
+    }
+
+    /// The most events that came in one call.
+    #[must_use]
+    pub fn batch_max(&self) -> usize {
+        self.state().batch_max
     }
 
     /// Whether no call reaches it.
@@ -70,11 +96,15 @@ impl MemoryBroker {
     fn answer(state: &mut State, outgoing: &Outgoing<'_>) -> Published {
         let key = outgoing.envelope.key.clone().unwrap_or_default();
         *state.attempts.entry(key.clone()).or_default() += 1;
-        if state.refused_keys.contains(&key) {
+        let is_of = |topics: &[String]| topics.contains(&outgoing.envelope.topic);
+        if is_of(&state.unsure_topics) {
+            return Published::TryAgain(unavailable("find the topic"));
+        }
+        if state.refused_keys.contains(&key) || is_of(&state.refused_topics) {
             return Published::Refused(BrokerError::Refused {
                 broker: NAME,
                 action: "take an event",
-                problem: "the test refuses this key".to_owned(),
+                problem: "the test refuses it".to_owned(),
                 source: None,
             });
         }
@@ -107,6 +137,7 @@ impl Broker for MemoryBroker {
         Box::pin(async move {
             let mut state = self.state();
             state.calls += 1;
+            state.batch_max = state.batch_max.max(batch.len());
             if state.is_down {
                 return Err(unavailable("be reached"));
             }

@@ -285,6 +285,17 @@ pub enum BrokerError {
 }
 
 impl BrokerError {
+    /// What may be wrong with more than the one event, as a word to compare; `None` when it is the event itself.
+    pub(crate) fn shared_cause(&self) -> Option<String> {
+        match self {
+            Self::Unavailable { action, .. } => Some(format!("unavailable: {action}")),
+            Self::Refused { action, problem, .. } => Some(format!("refused: {action}: {problem}")),
+            Self::Mismatch { name, .. } => Some(format!("mismatch: {name}")),
+            Self::Log(_) => Some("log".to_owned()),
+            Self::TooLarge { .. } => None,
+        }
+    }
+
     /// Whether the same call may succeed later without a change by a person.
     #[must_use]
     pub fn is_transient(&self) -> bool {

@@ -43,6 +43,8 @@ pub(crate) struct ConsumerWorker<S: Store> {
     pub(crate) source: Source,
     /// The most deliveries in memory.
     pub(crate) in_flight_max: u32,
+    /// The most keys that may wait.
+    pub(crate) waiting_keys_max: u64,
     /// The time between two looks at requests.
     pub(crate) poll: Duration,
 }
@@ -50,7 +52,7 @@ pub(crate) struct ConsumerWorker<S: Store> {
 /// Works until the grant ends. Errors that may pass are waited out.
 ///
 /// # Errors
-/// What a person must mend.
+/// What a person must mend in the database.
 pub(crate) async fn run<S: Store>(worker: &ConsumerWorker<S>, grant: &Grant) -> Result<(), StepError> {
     let mut pauses = Pauses::default();
     loop {
@@ -61,16 +63,26 @@ pub(crate) async fn run<S: Store>(worker: &ConsumerWorker<S>, grant: &Grant) -> 
         if error.is_lease_lost() {
             return Ok(());
         }
-        if !error.is_transient() {
+        if error.is_for_good() {
             return Err(error);
         }
-        let consumer = worker.consumer.handler.entry.name;
-        pauses.warn_once(|| {
-            tracing::warn!(
-                messaging.consumer.group.name = consumer,
-                error = &error as &dyn std::error::Error,
-                "a consumer's work was interrupted and is taken up again"
-            );
+        pauses.log_once(|| {
+            let group = worker.consumer.handler.entry.name;
+            let cause = &error as &dyn std::error::Error;
+            if error.is_transient() {
+                tracing::warn!(
+                    messaging.consumer.group.name = group,
+                    error = cause,
+                    "a consumer's work was interrupted and is taken up again"
+                );
+            } else {
+                tracing::error!(
+                    messaging.consumer.group.name = group,
+                    share = grant.fence.share.0,
+                    error = cause,
+                    "the broker refuses a consumer's share, which is tried again and again"
+                );
+            }
         });
         grant.moved();
         tokio::select! { biased;
@@ -262,12 +274,14 @@ impl<S: Store> Session<'_, S> {
                 continue;
             }
             let pause = self.watch.pause().min(WAIT_MAX);
+            let is_full = self.is_full();
             tokio::select! { biased;
                 () = self.grant.hand_over.cancelled() => {}
-                ready = subscription.ready(pause) => {
+                ready = subscription.ready(pause), if !is_full => {
                     ready?;
                     self.take(subscription, self.worker.in_flight_max).await?;
                 }
+                () = tokio::time::sleep(pause), if is_full => {}
             }
         }
     }
@@ -302,8 +316,16 @@ impl<S: Store> Session<'_, S> {
         Ok(token)
     }
 
-    /// How many deliveries may come in: none until half of the memory is free.
-    fn room(&self) -> u32 {
+    /// Whether too many keys wait to take more.
+    fn is_full(&mut self) -> bool {
+        self.watch.is_full(&self.worker.consumer.fence, self.worker.waiting_keys_max)
+    }
+
+    /// How many deliveries may come in: none until half of the memory is free, and none while too many keys wait.
+    fn room(&mut self) -> u32 {
+        if self.is_full() {
+            return 0;
+        }
         let max = self.worker.in_flight_max;
         let taken = u32::try_from(self.lanes.len()).unwrap_or(u32::MAX);
         let room = max.saturating_sub(taken);
@@ -342,6 +364,12 @@ impl StepError {
 
     pub(crate) fn is_lease_lost(&self) -> bool {
         matches!(self.store(), Some(StoreError::LeaseLost { .. }))
+    }
+
+    /// Whether the stage must end. What a broker refuses of one topic somebody may allow again, and the other shares and
+    /// stages are not to suffer meanwhile.
+    pub(crate) fn is_for_good(&self) -> bool {
+        self.store().is_some_and(|error| !error.is_transient())
     }
 
     pub(crate) fn is_transient(&self) -> bool {

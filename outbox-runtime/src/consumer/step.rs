@@ -298,6 +298,7 @@ impl<S: Store> Case<'_, S> {
             failure,
             for_good,
             retry: &self.consumer.handler.retry,
+            policy: self.envelope.on_poison,
         };
         let (change, dead) = attempt.judge();
         self.apply(change).await?;

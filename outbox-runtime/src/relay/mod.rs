@@ -3,14 +3,17 @@
 mod page;
 mod run;
 mod step;
+mod topics;
 
 pub(crate) use run::{RelayWorker, run};
 
 use crate::{
     backoff::RetryPolicy,
     cursor::{Filter, Start},
+    envelope::NewEvent,
 };
-use std::time::Duration;
+use outbox_schema::OnPoison;
+use std::{collections::BTreeMap, time::Duration};
 
 /// How a relay works.
 #[derive(Debug, Clone)]
@@ -29,8 +32,13 @@ pub struct RelayConfig {
     pub publish_timeout: Duration,
     /// How often an event is tried that the broker does not confirm while it confirms others.
     pub retry: RetryPolicy,
-    /// The most keys that may wait; at the limit the relay reads no further until one is free. Default 100,000.
+    /// The most keys that may wait; at the limit the relay says so and reads no further until one is free. Default
+    /// 100,000.
     pub waiting_keys_max: u64,
+    /// What becomes of a poison event here, whatever its type says. Default: what its type says.
+    pub on_poison: Option<OnPoison>,
+    /// As `on_poison`, for one event type; goes before it.
+    pub on_poison_of: BTreeMap<String, OnPoison>,
 }
 
 impl Default for RelayConfig {
@@ -43,6 +51,8 @@ impl Default for RelayConfig {
             publish_timeout: Duration::from_secs(10),
             retry: RetryPolicy::default(),
             waiting_keys_max: 100_000,
+            on_poison: None,
+            on_poison_of: BTreeMap::new(),
         }
     }
 }
@@ -52,5 +62,9 @@ impl RelayConfig {
     #[must_use]
     pub fn named(name: impl Into<String>) -> Self {
         Self { name: name.into(), ..Self::default() }
+    }
+
+    fn policy_of(&self, event: &NewEvent) -> OnPoison {
+        self.on_poison_of.get(&event.event_type).copied().or(self.on_poison).unwrap_or(event.on_poison)
     }
 }

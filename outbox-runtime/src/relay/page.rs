@@ -1,5 +1,6 @@
 //! One page on its way through the broker: which event may go next, and what became of each.
 
+use super::{RelayConfig, topics::Topics};
 use crate::{
     backoff::RetryPolicy,
     broker::{BrokerError, Outgoing, Published},
@@ -23,6 +24,8 @@ pub(crate) struct PageInWork {
     active: Vec<usize>,
     settled: Settled,
     full: bool,
+    /// Whether an event was not confirmed.
+    has_failures: bool,
 }
 
 /// One event of a page, or the head of a lane that waits.
@@ -42,10 +45,10 @@ enum Outcome {
     Open,
     /// Confirmed by the broker.
     Confirmed,
-    /// Not confirmed: refused for good, or to be tried again.
-    Failed { failure: Failure, for_good: bool },
+    /// Not confirmed: refused for good, or to be tried again. `cause` is what may be wrong with more than this event.
+    Failed { failure: Failure, for_good: bool, cause: Option<String> },
     /// Not confirmed, and it is not known to be the event's fault.
-    Postponed { failure: Failure },
+    Postponed { failure: Failure, cause: Option<String> },
     /// Behind an event of its lane that failed or waits.
     Behind,
 }
@@ -164,19 +167,64 @@ impl PageInWork {
                     Outcome::Confirmed
                 }
                 Published::Refused(error) => {
-                    Outcome::Failed { failure: failure("refused", &error), for_good: true }
-                }
-                Published::TryAgain(error) if uncharged => {
-                    Outcome::Postponed { failure: failure(NOT_CONFIRMED, &error) }
+                    let (failure, cause) = (failure("refused", &error), error.shared_cause());
+                    Outcome::Failed { failure, for_good: true, cause }
                 }
                 Published::TryAgain(error) => {
-                    Outcome::Failed { failure: failure(NOT_CONFIRMED, &error), for_good: false }
+                    let (failure, cause) = (failure(NOT_CONFIRMED, &error), error.shared_cause());
+                    match uncharged {
+                        true => Outcome::Postponed { failure, cause },
+                        false => Outcome::Failed { failure, for_good: false, cause },
+                    }
                 }
             };
             self.record(*index, outcome);
         }
+        self.forget_finished_lanes();
+    }
+
+    fn forget_finished_lanes(&mut self) {
         let lanes = &self.lanes;
         self.active.retain(|lane| lanes[*lane].confirmed < lanes[*lane].items.len());
+    }
+
+    /// Takes the events of paused topics out of the page, but for those that try the topic. Before anything is published.
+    pub(super) fn hold_back(&mut self, topics: &mut Topics) {
+        if topics.is_empty() {
+            return;
+        }
+        for index in self.next_wave(false) {
+            if let Some(failure) = topics.hold_back(&self.items[index].envelope.topic) {
+                self.record(index, Outcome::Postponed { failure, cause: None });
+            }
+        }
+        self.forget_finished_lanes();
+    }
+
+    /// Decides which failures are their topic's and not the events': those are not charged. After everything is answered.
+    pub(super) fn judge(&mut self, topics: &mut Topics) {
+        if !self.has_failures && topics.is_empty() {
+            return;
+        }
+        let topic_of = |item: &Item| item.envelope.topic.clone();
+        let is_confirmed = |item: &&Item| matches!(item.outcome, Outcome::Confirmed);
+        let well: HashSet<String> = self.items.iter().filter(is_confirmed).map(topic_of).collect();
+        well.iter().for_each(|topic| topics.flows(topic));
+        for item in self.items.iter().filter(|item| !well.contains(&item.envelope.topic)) {
+            if let Outcome::Failed { failure, cause: Some(cause), .. }
+            | Outcome::Postponed { failure, cause: Some(cause) } = &item.outcome
+            {
+                topics.failed(&item.envelope.topic, Lane::of(&item.envelope), cause, failure);
+            }
+        }
+        for item in &mut self.items {
+            if let Outcome::Failed { failure, cause: cause @ Some(_), .. } = &mut item.outcome
+                && topics.is_paused(&item.envelope.topic)
+            {
+                item.outcome = Outcome::Postponed { failure: failure.clone(), cause: cause.take() };
+            }
+        }
+        topics.end_tries();
     }
 
     /// Records one outcome. Behind a failed event the open rest of its lane waits.
@@ -190,6 +238,7 @@ impl PageInWork {
             }
             return;
         }
+        self.has_failures = true;
         // Where whole lanes go out at once, an earlier event of the lane may have failed in the same wave.
         let Some(place) = items.iter().position(|item| *item == index) else { return };
         let behind = items.split_off(place);
@@ -202,20 +251,23 @@ impl PageInWork {
     }
 
     /// What is to become of the events that failed, of those behind them, and of heads that are done.
-    pub(super) fn changes(&self, retry: &RetryPolicy) -> Vec<Change> {
+    pub(super) fn changes(&self, config: &RelayConfig) -> Vec<Change> {
         let change = |item: &Item| match (&item.outcome, item.held) {
             (Outcome::Confirmed, Some(_)) => Some(Change::Done { held: HeldId::of(&item.envelope) }),
-            (Outcome::Failed { failure, for_good }, held) => {
+            (Outcome::Failed { failure, for_good, .. }, held) => {
                 let attempt = Attempt {
                     envelope: &item.envelope,
                     attempts_before: held.map(|(attempts, _)| attempts),
                     failure: failure.clone(),
                     for_good: *for_good,
-                    retry,
+                    retry: &config.retry,
+                    policy: config.policy_of(&item.envelope),
                 };
                 Some(attempt.judge().0)
             }
-            (Outcome::Postponed { failure }, held) => Some(postponed(&item.envelope, held, failure.clone())),
+            (Outcome::Postponed { failure, .. }, held) => {
+                Some(postponed(&item.envelope, held, failure.clone()))
+            }
             (Outcome::Behind, _) => Some(Change::Behind { envelope: item.envelope.clone() }),
             (Outcome::Confirmed | Outcome::Open, _) => None,
         };
@@ -238,7 +290,7 @@ fn failure(reason: &'static str, error: &BrokerError) -> Failure {
 
 /// Holds an event for another attempt and charges none.
 fn postponed(envelope: &Envelope, held: Option<(u32, bool)>, failure: Failure) -> Change {
-    let retry_in = poison::NOT_YET_MAX;
+    let retry_in = RetryPolicy::about(poison::NOT_YET_MAX);
     match held {
         None => Change::Hold { envelope: envelope.clone(), attempts: 0, retry_in, failure },
         Some((attempts, _)) => Change::Retry { held: HeldId::of(envelope), attempts, retry_in, failure },

@@ -3,6 +3,7 @@
 use super::{
     RelayConfig,
     step::{RelayError, Relayed, Step},
+    topics::Topics,
 };
 use crate::{
     broker::Broker, cursor::Start, enqueue::Outbox, held_watch::HeldWatch, leadership::Grant, pause::Pauses,
@@ -22,7 +23,7 @@ pub(crate) struct RelayWorker<S: Store> {
 /// Works until the grant ends. Errors that may pass are waited out.
 ///
 /// # Errors
-/// What a person must mend.
+/// What a person must mend in the database.
 pub(crate) async fn run<S: Store>(worker: &RelayWorker<S>, grant: &Grant) -> Result<(), RelayError> {
     let mut pauses = Pauses::default();
     loop {
@@ -53,6 +54,7 @@ impl<S: Store> RelayWorker<S> {
             watch: HeldWatch::new(self.poll),
             page: None,
             troubles: 0,
+            topics: Topics::default(),
         };
         while !grant.hand_over.is_cancelled() {
             match step.relay_once().await {
@@ -89,15 +91,20 @@ impl<S: Store> RelayWorker<S> {
         grant: &Grant,
         pauses: &mut Pauses,
     ) -> Result<(), RelayError> {
-        if !error.is_transient() {
+        if error.is_for_good() {
             return Err(error);
         }
-        pauses.warn_once(|| {
-            tracing::warn!(
-                relay = self.config.name,
-                error = &error as &dyn std::error::Error,
-                "a relay's work was interrupted and is taken up again"
-            );
+        pauses.log_once(|| {
+            let (relay, cause) = (&self.config.name, &error as &dyn std::error::Error);
+            if error.is_refusal() {
+                tracing::error!(
+                    relay,
+                    error = cause,
+                    "the broker refuses a relay's work, which is tried again and again"
+                );
+            } else {
+                tracing::warn!(relay, error = cause, "a relay's work was interrupted and is taken up again");
+            }
         });
         grant.moved();
         tokio::select! { biased;

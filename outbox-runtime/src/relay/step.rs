@@ -6,7 +6,7 @@
 //! Within a page the events of one lane go out one after the other, each after the confirmation of the one before, and
 //! lanes side by side: so a leader that was paused can only repeat a prefix of each key, in order.
 
-use super::{RelayConfig, page::PageInWork};
+use super::{RelayConfig, page::PageInWork, topics::Topics};
 use crate::{
     broker::{Broker, BrokerError, Published},
     cursor::LogCursor,
@@ -45,12 +45,14 @@ impl RelayError {
         matches!(self, Self::Store(StoreError::LeaseLost { .. }))
     }
 
-    pub(crate) fn is_transient(&self) -> bool {
-        match self {
-            Self::Store(error) => error.is_transient(),
-            Self::Broker(error) => error.is_transient(),
-            Self::Unconfirmed(_) => true,
-        }
+    /// Whether the stage must end. What a broker refuses somebody may allow again, and no other stage is to suffer.
+    pub(crate) fn is_for_good(&self) -> bool {
+        matches!(self, Self::Store(error) if !error.is_transient())
+    }
+
+    /// Whether a person must act before it passes.
+    pub(crate) fn is_refusal(&self) -> bool {
+        matches!(self, Self::Broker(error) | Self::Unconfirmed(error) if !error.is_transient())
     }
 }
 
@@ -65,6 +67,7 @@ pub(crate) struct Step<'a, S: Store> {
     pub(crate) page: Option<PageInWork>,
     /// How often in a row nothing of the page was confirmed.
     pub(crate) troubles: u32,
+    pub(crate) topics: Topics,
 }
 
 /// How often a page of which nothing is confirmed is published before its first events are held, so that others go on.
@@ -100,8 +103,10 @@ impl<S: Store> Step<'_, S> {
     async fn read(&mut self) -> Result<PageInWork, RelayError> {
         let fence = &self.grant.fence;
         let heads = self.watch.look(self.store, fence, self.config.page_max).await?;
-        if self.watch.lanes() >= self.config.waiting_keys_max {
-            return Ok(PageInWork::of_heads(heads));
+        if self.watch.is_full(fence, self.config.waiting_keys_max) {
+            let mut page = PageInWork::of_heads(heads);
+            page.hold_back(&mut self.topics);
+            return Ok(page);
         }
         let page = self.log.read(self.config.page_max).await?;
         let mut waiting = HashSet::new();
@@ -111,7 +116,9 @@ impl<S: Store> Step<'_, S> {
             let lanes: Vec<String> = lanes.into_iter().collect();
             waiting.extend(self.store.waiting_lanes(fence, &lanes).await?.into_iter().map(Lane::from_text));
         }
-        Ok(PageInWork::new(heads, page, &waiting))
+        let mut page = PageInWork::new(heads, page, &waiting);
+        page.hold_back(&mut self.topics);
+        Ok(page)
     }
 
     /// Publishes what is open: in each wave the first open event of every lane.
@@ -179,8 +186,9 @@ impl<S: Store> Step<'_, S> {
     }
 
     /// Records the page: progress, and what is to become of the events that failed.
-    async fn settle(&mut self, page: PageInWork) -> Result<(), RelayError> {
-        let changes = page.changes(&self.config.retry);
+    async fn settle(&mut self, mut page: PageInWork) -> Result<(), RelayError> {
+        page.judge(&mut self.topics);
+        let changes = page.changes(self.config);
         let settled = page.settled();
         if settled.through.is_none() && settled.late.is_empty() {
             if !changes.is_empty() {

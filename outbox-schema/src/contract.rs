@@ -19,6 +19,7 @@ use std::fmt;
 
 #[cfg(feature = "xtask")]
 pub(crate) use payload::AsItTravels;
+pub(crate) use payload::members;
 pub(crate) use tidy::sorted;
 #[cfg(feature = "xtask")]
 pub(crate) use {file::read, usable::fault};

@@ -67,6 +67,8 @@ pub struct FieldDescriptor {
     pub reads: &'static [&'static str],
     /// Whether the field is flattened into the object.
     pub flatten: bool,
+    /// The names that a flattened field brings; none where its type has no schema, or takes any name.
+    pub members: fn() -> Vec<String>,
     /// The doc comment of the field.
     pub description: &'static str,
     /// The line of the field's name in the file of the struct.
@@ -118,6 +120,24 @@ impl EventDescriptor {
             deserialize_schema: deserialize_schema::<E>,
             round_trip: round_trip::<E>,
         }
+    }
+}
+
+impl EventDescriptor {
+    /// The flattened field that brings the member `name`: the one whose type says so, or else the only one of which
+    /// nothing is known.
+    pub(crate) fn flattened(&self, name: &str) -> Option<&'static FieldDescriptor> {
+        let mut unknown = Vec::new();
+        for field in self.fields.iter().filter(|field| field.flatten) {
+            let members = (field.members)();
+            if members.iter().any(|member| member == name) {
+                return Some(field);
+            }
+            if members.is_empty() {
+                unknown.push(field);
+            }
+        }
+        if let [field] = unknown[..] { Some(field) } else { None }
     }
 }
 

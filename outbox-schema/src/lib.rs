@@ -16,6 +16,7 @@ mod digest;
 mod docs;
 mod event;
 mod event_set;
+mod flattened;
 mod json;
 mod partition_key;
 mod payload;
@@ -43,6 +44,7 @@ pub use versions::{AlsoAs, Lower, LowerOf, Upcast, UpcastFrom};
 #[doc(hidden)]
 pub mod __private {
     pub use crate::event_set::{decode_into, events_of};
+    pub use crate::flattened::{Flattened, Undescribed, none};
     pub use crate::partition_key::{key_of, key_with};
     pub use crate::versions::{also_as, upcast};
     pub use crate::{

@@ -43,6 +43,29 @@ impl HallClosed {
     }
 }
 
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+struct Origin {
+    country: String,
+}
+
+/// A type without a schema of its own.
+#[derive(Debug, Serialize, Deserialize)]
+struct Place {
+    city: String,
+}
+
+#[derive(Debug, Event, Serialize, Deserialize, JsonSchema)]
+#[event(type = "macros.tour-planned", version = 1, topic = "tours", unordered)]
+struct TourPlanned {
+    #[serde(flatten)]
+    origin: Option<Origin>,
+    #[serde(flatten)]
+    #[schemars(with = "Origin")]
+    place: Place,
+    #[serde(flatten)]
+    stops: std::collections::BTreeMap<String, Self>,
+}
+
 fn descriptor<E: Event>() -> &'static EventDescriptor {
     let catalog = Catalog::collect().unwrap();
     let is_it = |event: &&&EventDescriptor| (event.event_type, event.event_version) == (E::TYPE, E::VERSION);
@@ -73,6 +96,14 @@ fn what_an_event_does_not_say_has_a_default() {
     assert_eq!((event.emitted_by, event.deprecated, event.description), (env!("CARGO_PKG_NAME"), None, ""));
     let closed = descriptor::<HallClosed>();
     assert_eq!((closed.key, closed.on_poison), (KeySource::Function("HallClosed::place"), OnPoison::Park));
+}
+
+#[test]
+fn a_flattened_field_knows_its_names_where_its_type_has_a_schema() {
+    let members: Vec<Vec<String>> =
+        descriptor::<TourPlanned>().fields.iter().map(|field| (field.members)()).collect();
+
+    assert_eq!(members, [vec!["country".to_owned()], vec![], vec![]]);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::valid::{Event, EventField, Key, OnPoison};
 use crate::place::{Place, all_at, generated_at};
-use proc_macro2::TokenStream;
+use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::Path;
 use syn::ext::IdentExt;
@@ -135,16 +135,41 @@ fn field_descriptor(field: &EventField<'_>, place: &Place, private: &TokenStream
     let name = field.ident.unraw().to_string();
     let writes = option(field.writes.as_ref());
     let line = place.line_of(field.ident);
+    let members = members(field, private);
     quote! {
         #private::FieldDescriptor {
             name: #name,
             writes: #writes,
             reads: &[#(#reads),*],
             flatten: #flatten,
+            members: #members,
             description: #description,
             line: #line,
         }
     }
+}
+
+/// The function that tells the names which the field brings by `flatten`.
+fn members(field: &EventField<'_>, private: &TokenStream) -> TokenStream {
+    // The descriptor stands outside of any impl, where there is no `Self`.
+    if !field.flatten || mentions_self(field.ty.to_token_stream()) {
+        return quote!(#private::none);
+    }
+    let ty = generated_at(field.ty);
+    quote! {
+        || {
+            use #private::Undescribed as _;
+            #private::Flattened::<#ty>::OF.names()
+        }
+    }
+}
+
+fn mentions_self(tokens: TokenStream) -> bool {
+    tokens.into_iter().any(|token| match token {
+        TokenTree::Ident(ident) => ident == "Self",
+        TokenTree::Group(group) => mentions_self(group.stream()),
+        _ => false,
+    })
 }
 
 fn option(value: Option<impl ToTokens>) -> TokenStream {

@@ -21,11 +21,9 @@ pub(super) fn as_it_travels(mut schema: Value, event: &EventDescriptor) -> Resul
     let not_an_object =
         ContractError::NotAnObject { event: event.rust_path, file: event.file, line: event.line };
     inline_root_reference(&mut schema);
-    let mut members = BTreeSet::new();
-    collect_members(&schema, &schema, &mut BTreeSet::new(), &mut members);
+    let members = members(&schema);
     if let Some(member) = [TYPE_MEMBER, VERSION_MEMBER].into_iter().find(|&member| members.contains(member)) {
-        let flattened: Vec<_> = event.fields.iter().filter(|field| field.flatten).collect();
-        let line = if let [field] = flattened[..] { field.line } else { event.line };
+        let line = event.flattened(member).map_or(event.line, |field| field.line);
         return Err(ContractError::Reserved { event: event.rust_path, member, file: event.file, line });
     }
     if !takes_objects(&schema) {
@@ -120,6 +118,13 @@ fn in_place<'a>(root: &'a Value, node: &'a Value, visit: &mut dyn FnMut(&'a Valu
     {
         visit(target, Some(reference));
     }
+}
+
+/// The names of all fields that a value of `schema` may have.
+pub(crate) fn members(schema: &Value) -> BTreeSet<&str> {
+    let mut members = BTreeSet::new();
+    collect_members(schema, schema, &mut BTreeSet::new(), &mut members);
+    members
 }
 
 fn collect_members<'a>(

@@ -37,7 +37,15 @@ fn describe<E: Event>(fields: &'static [FieldDescriptor]) -> EventDescriptor {
 }
 
 fn field(name: &'static str, reads: &'static [&'static str], flatten: bool, line: u32) -> FieldDescriptor {
-    FieldDescriptor { name, writes: reads.first().copied(), reads, flatten, description: "", line }
+    FieldDescriptor {
+        name,
+        writes: reads.first().copied(),
+        reads,
+        flatten,
+        members: Vec::new,
+        description: "",
+        line,
+    }
 }
 
 #[derive(Serialize, Deserialize, JsonSchema)]

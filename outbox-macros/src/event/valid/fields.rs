@@ -13,6 +13,7 @@ const RESERVED_NAMES: [&str; 2] = ["eventType", "eventVersion"];
 /// One field with its names in the JSON.
 pub(crate) struct EventField<'a> {
     pub(crate) ident: &'a Ident,
+    pub(crate) ty: &'a Type,
     /// The name serde writes; `None` when the field is flattened or never written.
     pub(crate) writes: Option<String>,
     /// The names serde reads; empty when the field is flattened or never read.
@@ -40,6 +41,7 @@ impl<'a> EventField<'a> {
         }
         Self {
             ident: &field.ident,
+            ty: &field.ty,
             writes: writes.map(|name| name.text),
             reads: reads.into_iter().map(|name| name.text).collect(),
             flatten,

@@ -28,7 +28,15 @@ fn event() -> EventDescriptor {
         flatten: bool,
         line: u32,
     ) -> FieldDescriptor {
-        FieldDescriptor { name, writes: reads.first().copied(), reads, flatten, description: "", line }
+        FieldDescriptor {
+            name,
+            writes: reads.first().copied(),
+            reads,
+            flatten,
+            members: Vec::new,
+            description: "",
+            line,
+        }
     }
     const FIELDS: &[FieldDescriptor] = &[
         field("id", &["id"], false, 11),

@@ -16,18 +16,44 @@ pub(crate) struct Change {
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum ChangeKind {
-    Added { required: bool },
+    Added {
+        required: bool,
+    },
     Removed,
     NowRequired,
     NowOptional,
     NowNull,
     NeverNull,
-    Type { old: String, new: String },
-    Format { old: String, new: String },
+    Type {
+        old: String,
+        new: String,
+    },
+    Format {
+        old: String,
+        new: String,
+    },
     ValuesAdded(Vec<String>),
     ValuesRemoved(Vec<String>),
-    Default { old: String, new: String },
-    Limits,
+    Default {
+        old: String,
+        new: String,
+    },
+    Limits {
+        old: String,
+        new: String,
+    },
+    /// The variants of an enum are told apart by other means.
+    Representation {
+        old: String,
+        new: String,
+    },
+}
+
+impl ChangeKind {
+    /// Whether it is about a field being there at all, and not about its value.
+    pub(crate) fn is_presence(&self) -> bool {
+        matches!(self, Self::Added { .. } | Self::Removed | Self::NowRequired | Self::NowOptional)
+    }
 }
 
 /// The changes from `old` to `new`, sorted by path.
@@ -76,6 +102,8 @@ struct Shape<'a> {
     inner: BTreeSet<*const Value>,
     /// The variants of an enum, by the name that tells them apart.
     variants: BTreeMap<String, Vec<&'a Value>>,
+    /// By what the variants are told apart.
+    tags: BTreeSet<String>,
 }
 
 struct Walk<'a> {
@@ -96,6 +124,13 @@ impl<'a> Walk<'a> {
         if self.looked_at > PAIRS_MAX || is_repeated {
             return;
         }
+        let retagged = retagged(&old, &new);
+        if let Some(kind) = retagged.clone() {
+            self.find(path, kind);
+        }
+        if old.is_untagged(&new) || new.is_untagged(&old) {
+            return;
+        }
         self.scalars(&old, &new, path);
         self.open.push(pair);
         self.fields(&old, &new, path);
@@ -107,7 +142,8 @@ impl<'a> Walk<'a> {
             }
         }
         for (name, old) in &old.variants {
-            if let Some(new) = new.variants.get(name) {
+            // With the tags all fields differ, which would hide what happened.
+            if let Some(new) = new.variants.get(name).filter(|_| retagged.is_none()) {
                 self.nodes(old, new, path);
             }
         }
@@ -135,11 +171,14 @@ impl<'a> Walk<'a> {
             self.find(path, ChangeKind::ValuesRemoved(removed));
         }
         if old.defaults != new.defaults && !old.defaults.is_empty() && !new.defaults.is_empty() {
-            let text = |values: &BTreeSet<String>| values.iter().cloned().collect::<Vec<_>>().join(", ");
-            self.find(path, ChangeKind::Default { old: text(&old.defaults), new: text(&new.defaults) });
+            self.find(path, ChangeKind::Default { old: listed(&old.defaults), new: listed(&new.defaults) });
         }
-        if old.limits != new.limits {
-            self.find(path, ChangeKind::Limits);
+        // Another type or format has other limits as a matter of course.
+        if old.limits != new.limits
+            && without_null(&old.types) == without_null(&new.types)
+            && old.formats == new.formats
+        {
+            self.find(path, ChangeKind::Limits { old: listed(&old.limits), new: listed(&new.limits) });
         }
     }
 
@@ -184,6 +223,25 @@ fn nullness(old: &BTreeSet<&str>, new: &BTreeSet<&str>) -> Option<ChangeKind> {
         return None;
     }
     Some(if new.contains("null") { ChangeKind::NowNull } else { ChangeKind::NeverNull })
+}
+
+impl Shape<'_> {
+    /// Whether this is an enum that lost the names of its variants: their fields are those of the value itself.
+    fn is_untagged(&self, tagged: &Shape<'_>) -> bool {
+        let is_enum = !tagged.variants.is_empty() && tagged.fields.is_empty();
+        is_enum && self.variants.is_empty() && !self.fields.is_empty()
+    }
+
+    fn tag_text(&self) -> String {
+        if self.tags.is_empty() { "no tag".to_owned() } else { listed(&self.tags) }
+    }
+}
+
+/// The change if both are enums with fields that tell their variants apart by other means.
+fn retagged(old: &Shape<'_>, new: &Shape<'_>) -> Option<ChangeKind> {
+    let shared = old.variants.keys().any(|name| new.variants.contains_key(name));
+    let changed = shared && old.tags != new.tags || old.is_untagged(new) || new.is_untagged(old);
+    changed.then(|| ChangeKind::Representation { old: old.tag_text(), new: new.tag_text() })
 }
 
 fn shape_of<'a>(root: &'a Value, nodes: &[&'a Value]) -> Shape<'a> {
@@ -233,6 +291,7 @@ fn gather<'a>(root: &'a Value, node: &'a Value, seen: &mut BTreeSet<*const Value
         for branch in keywords.get(keyword).and_then(Value::as_array).into_iter().flatten() {
             match variant_name(root, branch) {
                 Some(name) => {
+                    shape.tags.insert(tag_text(root, branch));
                     shape.values.insert(name.clone());
                     shape.variants.entry(name).or_default().push(branch);
                 }
@@ -244,14 +303,28 @@ fn gather<'a>(root: &'a Value, node: &'a Value, seen: &mut BTreeSet<*const Value
 
 /// The name of an enum's variant: its tag, or its only field where a variant is written as one.
 pub(crate) fn variant_name(root: &Value, branch: &Value) -> Option<String> {
-    let target = branch.get("$ref").and_then(Value::as_str).and_then(|to| subschema::resolve(root, to));
-    let fields = branch.get("properties").or_else(|| target?.get("properties"))?.as_object()?;
-    let tag = fields.values().find_map(|field| field.get("const").filter(|tag| tag.is_string()));
-    if let Some(tag) = tag {
+    let fields = fields_of(root, branch)?;
+    if let Some((_, tag)) = tag_of(fields) {
         return Some(plain(tag));
     }
     let alone = fields.len() == 1 && branch.get("additionalProperties") == Some(&Value::Bool(false));
     alone.then(|| fields.keys().next().cloned()).flatten()
+}
+
+fn fields_of<'a>(root: &'a Value, branch: &'a Value) -> Option<&'a Map<String, Value>> {
+    let target = branch.get("$ref").and_then(Value::as_str).and_then(|to| subschema::resolve(root, to));
+    branch.get("properties").or_else(|| target?.get("properties"))?.as_object()
+}
+
+/// The field that names the variant, and its value.
+fn tag_of(fields: &Map<String, Value>) -> Option<(&String, &Value)> {
+    fields.iter().find_map(|(name, field)| Some((name, field.get("const").filter(|tag| tag.is_string())?)))
+}
+
+/// By what a variant that has a name is told from others.
+fn tag_text(root: &Value, branch: &Value) -> String {
+    let tag = fields_of(root, branch).and_then(tag_of);
+    tag.map_or_else(|| "a field named after the variant".to_owned(), |(name, _)| format!("the tag `{name}`"))
 }
 
 fn texts(value: Option<&Value>) -> impl Iterator<Item = &str> {
@@ -261,6 +334,10 @@ fn texts(value: Option<&Value>) -> impl Iterator<Item = &str> {
 
 fn plain(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+fn listed(texts: &BTreeSet<String>) -> String {
+    texts.iter().map(String::as_str).collect::<Vec<_>>().join(", ")
 }
 
 fn joined(names: &BTreeSet<&str>) -> String {

@@ -70,7 +70,28 @@ impl Gate<'_> {
             near =
                 self.reads.iter().chain(&self.writes).filter(|change| is_near(&change.path, &path)).collect();
         }
+        // First what explains this payload: a value that is there is refused for its type, not for being required.
+        if let Evidence::Refused(witness) = &evidence {
+            let is_there = witness.payload.pointer(&pointer).is_some();
+            near.sort_by_key(|change| change.kind.is_presence() == is_there);
+        }
+        near.extend(near.first().and_then(|change| self.under_another_name(change)));
         Some(self.finding(id, &near, pointer, evidence))
+    }
+
+    /// The one field that came where `change` took one away, or went where it added one: most often one thing with
+    /// a new name.
+    pub(super) fn under_another_name(&self, change: &Change) -> Option<&Change> {
+        let is_counterpart = |other: &&Change| {
+            let apart = matches!(
+                (&change.kind, &other.kind),
+                (ChangeKind::Removed, ChangeKind::Added { .. })
+                    | (ChangeKind::Added { .. }, ChangeKind::Removed)
+            );
+            apart && other.path.split_last().map(|last| last.1) == change.path.split_last().map(|last| last.1)
+        };
+        let mut counterparts = self.writes.iter().filter(is_counterpart);
+        counterparts.next().filter(|_| counterparts.next().is_none())
     }
 
     /// A finding about `changes`, at the Rust field they go through.
@@ -81,8 +102,9 @@ impl Gate<'_> {
         pointer: String,
         evidence: Evidence,
     ) -> Finding {
-        let removed =
-            changes.iter().any(|change| change.kind == ChangeKind::Removed && change.path.len() == 1);
+        let removed = changes
+            .first()
+            .is_some_and(|change| change.kind == ChangeKind::Removed && change.path.len() == 1);
         let through = changes.first().and_then(|change| change.path.first().cloned());
         let through = through.or_else(|| path_of(&pointer).into_iter().next());
         Finding {
@@ -97,26 +119,24 @@ impl Gate<'_> {
         }
     }
 
-    fn locate(&self, name: Option<&str>, removed: bool) -> Option<Location> {
+    pub(super) fn locate(&self, name: Option<&str>, removed: bool) -> Option<Location> {
         Some(locate(self.event?, name.filter(|_| !removed)))
     }
 }
 
 /// The field called `name` on the wire, or the struct.
 pub(super) fn locate(event: &EventDescriptor, name: Option<&str>) -> Location {
-    let fields = event.fields.iter();
     let named = name.and_then(|name| {
-        let mut own =
-            fields.clone().filter(|field| field.writes == Some(name) || field.reads.contains(&name));
-        let mut flattened = fields.filter(|field| field.flatten);
+        let mut fields = event.fields.iter();
+        let own = fields.find(|field| field.writes == Some(name) || field.reads.contains(&name));
         // A field that is there without being one of the struct's own came in by `flatten`.
-        own.next().or_else(|| flattened.next())
+        own.or_else(|| event.flattened(name))
     });
     Location { file: event.file.to_owned(), line: named.map_or(event.line, |field| field.line) }
 }
 
 /// The parts of a JSON pointer, with `*` for positions in a list.
-fn path_of(pointer: &str) -> Vec<String> {
+pub(super) fn path_of(pointer: &str) -> Vec<String> {
     let part = |part: &str| match part.parse::<u64>() {
         Ok(_) => "*".to_owned(),
         Err(_) => part.replace("~1", "/").replace("~0", "~"),
@@ -125,7 +145,7 @@ fn path_of(pointer: &str) -> Vec<String> {
 }
 
 /// Whether a change at `change` may be what a payload is refused for at `refused`.
-fn is_near(change: &[String], refused: &[String]) -> bool {
+pub(super) fn is_near(change: &[String], refused: &[String]) -> bool {
     change.iter().zip(refused).all(|(left, right)| left == right || left == "*")
 }
 

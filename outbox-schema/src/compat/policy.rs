@@ -2,19 +2,21 @@
 
 use super::diff::{Change, ChangeKind};
 use super::finding::{Evidence, Finding, FindingId};
-use super::gate::Gate;
-use super::generate;
+use super::formats::{self, Formats};
+use super::gate::{Gate, is_near, path_of};
+use super::normalise::normalise;
+use super::wording::beside;
+use super::{Witness, generate};
 use crate::Contract;
 use crate::contract::ordering_word;
+use serde_json::Value;
 
 /// What the policy finds beside the findings of the three questions.
 pub(super) fn check(gate: &Gate<'_>, known: &[Finding]) -> Vec<Finding> {
     let mut findings = Vec::new();
     let covered = |change: &Change| {
-        let pointer = pointer_of(change);
-        known
-            .iter()
-            .any(|finding| finding.pointer == pointer || finding.pointer.starts_with(&format!("{pointer}/")))
+        let within = |path: &[String]| path.len() >= change.path.len() && is_near(&change.path, path);
+        known.iter().any(|finding| within(&path_of(&finding.pointer)))
     };
     let is_new = |change: &&Change| !gate.writes.contains(change);
     for change in gate.writes.iter().chain(gate.reads.iter().filter(is_new)) {
@@ -27,30 +29,23 @@ pub(super) fn check(gate: &Gate<'_>, known: &[Finding]) -> Vec<Finding> {
         if covered(change) {
             continue;
         }
-        let evidence = match id {
-            FindingId::FieldRemoved => generate::example(&gate.released.writes).map(Evidence::Dropped),
-            _ => None,
+        let dropped = || {
+            let payload = generate::example(&gate.released.writes)?;
+            let pointer = pointer_into(&payload, &change.path)?;
+            Some((Evidence::Dropped(payload), pointer))
         };
-        let evidence = evidence.unwrap_or(Evidence::Contracts);
-        let mut together = vec![change];
-        // Removed here and added there is most often a new name for one thing.
-        let sibling = gate.writes.iter().find(|other| is_added_beside(other, change));
-        together.extend(sibling.filter(|_| id == FindingId::FieldRemoved));
-        findings.push(gate.finding(id, &together, pointer_of(change), evidence));
+        let dropped = if id == FindingId::FieldRemoved { dropped() } else { None };
+        let (evidence, pointer) = dropped.unwrap_or_else(|| (Evidence::Contracts, pointer_of(change)));
+        let together: Vec<&Change> = std::iter::once(change).chain(gate.under_another_name(change)).collect();
+        findings.push(gate.finding(id, &together, pointer, evidence));
     }
     findings.extend(aliases(gate));
     findings.extend(declaration(gate));
     findings
 }
 
-fn is_added_beside(other: &Change, removed: &Change) -> bool {
-    let parent = |change: &Change| change.path.split_last().map(|(_, parent)| parent.to_vec());
-    matches!(other.kind, ChangeKind::Added { .. }) && parent(other) == parent(removed)
-}
-
 /// Names under which the released reader found a field and the new one does not; no schema knows them.
 fn aliases(gate: &Gate<'_>) -> Vec<Finding> {
-    let id = FindingId::AliasRemoved;
     let fields = gate.current.reads["properties"].as_object();
     let is_read = |name: &String| {
         fields.is_some_and(|fields| fields.contains_key(name))
@@ -61,7 +56,9 @@ fn aliases(gate: &Gate<'_>) -> Vec<Finding> {
     let removed = released.filter(|(_, name)| !is_read(name));
     removed
         .map(|(field, name)| {
-            let finding = gate.finding(id, &[], format!("/{field}"), Evidence::Contracts);
+            let evidence = under_alias(gate, field, name).unwrap_or(Evidence::Contracts);
+            let finding =
+                gate.finding(FindingId::AliasRemoved, &[], format!("/{}", escaped(field)), evidence);
             Finding {
                 what: format!("field `{field}` is no longer read as `{name}`"),
                 fix: format!("put `#[serde(alias = \"{name}\")]` back on `{field}`"),
@@ -71,20 +68,42 @@ fn aliases(gate: &Gate<'_>) -> Vec<Finding> {
         .collect()
 }
 
+/// A payload that the released reader took under the name `alias`, and what the new one makes of it.
+fn under_alias(gate: &Gate<'_>, field: &str, alias: &str) -> Option<Evidence> {
+    let mut payload = generate::example(&gate.released.reads)?;
+    let value = payload.as_object_mut()?.remove(field)?;
+    payload[alias] = value;
+    let reader = formats::options(Formats::Asserted).build(&normalise(&gate.current.reads).ok()?).ok()?;
+    let error = reader.validate(&payload).err().map(|error| error.to_string());
+    let pointer = format!("/{}", escaped(field));
+    Some(match error {
+        Some(error) => Evidence::Refused(Witness { payload, error, pointer }),
+        None => Evidence::Dropped(payload),
+    })
+}
+
 /// What is declared beside the fields.
 fn declaration(gate: &Gate<'_>) -> Vec<Finding> {
     let (old, new) = (gate.released, gate.current);
     let orders = [ordering_word(old.ordering), ordering_word(new.ordering)];
     let changed = [
-        (FindingId::TopicChanged, "the topic", &*old.topic, &*new.topic),
-        (FindingId::KeyChanged, "the partition key", &*old.key, &*new.key),
-        (FindingId::OrderingChanged, "the ordering", orders[0], orders[1]),
+        (FindingId::TopicChanged, "topic", &*old.topic, &*new.topic),
+        (FindingId::KeyChanged, "partition key", &*old.key, &*new.key),
+        (FindingId::OrderingChanged, "ordering", orders[0], orders[1]),
     ];
-    let changed = changed.into_iter().filter(|(_, _, old, new)| old != new);
+    // An order that comes or goes takes the key with it: that is one change.
+    let is_own = |id: FindingId| id != FindingId::KeyChanged || orders[0] == orders[1];
+    let changed = changed.into_iter().filter(|&(id, _, old, new)| old != new && is_own(id));
     changed
         .map(|(id, name, old, new)| {
             let finding = gate.finding(id, &[], String::new(), Evidence::Contracts);
-            Finding { what: format!("{name} changed from `{old}` to `{new}`"), ..finding }
+            let key = new.strip_prefix("field ").filter(|_| id == FindingId::KeyChanged);
+            Finding {
+                what: format!("the {name} changed from `{old}` to `{new}`"),
+                location: gate.locate(key, false),
+                fix: format!("change the {name} back to `{old}`; or {}", beside(gate.current.event_version)),
+                ..finding
+            }
         })
         .collect()
 }
@@ -109,5 +128,23 @@ pub(crate) fn version_removed(released: &Contract) -> Finding {
 }
 
 fn pointer_of(change: &Change) -> String {
-    change.path.iter().map(|part| format!("/{}", part.replace('~', "~0").replace('/', "~1"))).collect()
+    change.path.iter().map(|part| format!("/{}", escaped(part))).collect()
+}
+
+/// Where the first value at `path` is in the payload; `None` if there is none.
+fn pointer_into(payload: &Value, path: &[String]) -> Option<String> {
+    let mut pointer = String::new();
+    for part in path {
+        let part = match payload.pointer(&pointer)? {
+            Value::Array(_) if part == "*" => "0".to_owned(),
+            Value::Object(members) if part == "*" => members.keys().next()?.clone(),
+            _ => part.clone(),
+        };
+        pointer.push_str(&format!("/{}", escaped(&part)));
+    }
+    payload.pointer(&pointer).map(|_| pointer)
+}
+
+fn escaped(part: &str) -> String {
+    part.replace('~', "~0").replace('/', "~1")
 }

@@ -22,41 +22,72 @@ pub(crate) fn sentence(change: &Change) -> String {
         ChangeKind::NowNull => format!("{name} may be null now"),
         ChangeKind::NeverNull => format!("{name} can't be null any more"),
         ChangeKind::Type { old, new } => format!("{name} changed its type from {old} to {new}"),
-        ChangeKind::Format { old, new } => format!("{name} changed its format from {old} to {new}"),
+        ChangeKind::Format { old, new } => match (old.as_str(), new.as_str()) {
+            ("none", new) => format!("{name} has the format {new} now"),
+            (old, "none") => format!("{name} has no longer the format {old}"),
+            (old, new) => format!("{name} changed its format from {old} to {new}"),
+        },
         ChangeKind::ValuesAdded(values) => format!("{name} can now be {}", quoted(values)),
         ChangeKind::ValuesRemoved(values) => format!("{name} can no longer be {}", quoted(values)),
         ChangeKind::Default { old, new } => {
             format!("{name} is read as {new} where it is absent, which was {old}")
         }
-        ChangeKind::Limits => format!("{name} has other limits"),
+        ChangeKind::Limits { old, new } => limits_text(&name, old, new),
+        ChangeKind::Representation { old, new } => {
+            format!("the variants of {name} are told apart by {new}, which was by {old}")
+        }
+    }
+}
+
+/// The limits of a value, as a range where they are one.
+fn limits_text(name: &str, old: &str, new: &str) -> String {
+    let range = |limits: &str| {
+        let (high, low) = limits.strip_prefix("maximum ")?.split_once(", minimum ")?;
+        (!low.contains(',')).then(|| format!("{low} to {high}"))
+    };
+    if let (Some(old), Some(new)) = (range(old), range(new)) {
+        return format!("{name} takes {new}, which was {old}");
+    }
+    match (old, new) {
+        (old, "") => format!("{name} is no longer limited to {old}"),
+        ("", new) => format!("{name} is limited to {new} now"),
+        (old, new) => format!("{name} is limited to {new}, which was {old}"),
     }
 }
 
 /// What to do about it.
 pub(super) fn fix(id: FindingId, changes: &[&Change], version: u32) -> String {
-    let beside = format!(
-        "add version {} as a struct of its own and keep version {version} until nobody reads it",
-        version.saturating_add(1)
-    );
+    let beside = beside(version);
     match id {
-        FindingId::TopicChanged | FindingId::KeyChanged | FindingId::OrderingChanged => {
-            return format!("change it back; or {beside}");
-        }
         FindingId::NotProven => return format!("make the change in smaller steps; or {beside}"),
         FindingId::DefaultChanged => return "make sure that readers expect the new value".to_owned(),
         _ => {}
     }
     let removed = changes.iter().find(|change| change.kind == ChangeKind::Removed);
     let added = changes.iter().find(|change| matches!(change.kind, ChangeKind::Added { .. }));
-    if let (Some(removed), Some(added)) = (removed, added) {
+    let renamed = removed.zip(added).map(|(removed, added)| {
         let (old, new) = (last(&removed.path), name_of(&added.path));
-        return format!(
-            "if it was renamed, keep its name on the wire: `#[serde(rename = \"{old}\")]` on {new}; or {beside}"
-        );
-    }
+        format!("if it was renamed, keep its name on the wire: `#[serde(rename = \"{old}\")]` on {new}; otherwise ")
+    });
     let Some(change) = changes.first() else { return beside };
+    format!("{}{}; or {beside}", renamed.unwrap_or_default(), mended(id, change))
+}
+
+/// The way out that is always open.
+pub(super) fn beside(version: u32) -> String {
+    format!(
+        "add version {} as a struct of its own and keep version {version} until nobody reads it",
+        version.saturating_add(1)
+    )
+}
+
+/// What to do about one change.
+fn mended(id: FindingId, change: &Change) -> String {
     let name = name_of(&change.path);
-    let own = match &change.kind {
+    match &change.kind {
+        ChangeKind::Added { .. } if id == FindingId::ReleasedReaderRefuses => {
+            format!("leave {name} out, as released readers refuse it")
+        }
         ChangeKind::Added { .. } | ChangeKind::NowRequired => {
             format!("make {name} an `Option`, or give it `#[serde(default)]`")
         }
@@ -73,9 +104,17 @@ pub(super) fn fix(id: FindingId, changes: &[&Change], version: u32) -> String {
         ChangeKind::ValuesRemoved(values) => {
             format!("let {name} be {} again, at least for readers", quoted(values))
         }
-        ChangeKind::Default { .. } | ChangeKind::Limits => format!("put the limits of {name} back"),
-    };
-    format!("{own}; or {beside}")
+        ChangeKind::Default { .. } => format!("put the default of {name} back"),
+        ChangeKind::Limits { .. } if id == FindingId::ReleasedReaderRefuses => {
+            format!(
+                "put the limits of {name} back, and put what is beyond into an optional field of another name"
+            )
+        }
+        ChangeKind::Limits { .. } => format!("put the limits of {name} back"),
+        ChangeKind::Representation { .. } => {
+            format!("put the attributes of serde back on the enum of {name} (`tag`, `content`, `untagged`)")
+        }
+    }
 }
 
 fn last(path: &[String]) -> &str {

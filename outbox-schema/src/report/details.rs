@@ -1,6 +1,6 @@
 //! What every form of the report says about a finding, beside its sentence and its place.
 
-use crate::compat::{Evidence, Finding};
+use crate::compat::{Evidence, Finding, FindingId};
 use crate::contract::AsItTravels;
 use serde_json::Value;
 
@@ -17,7 +17,9 @@ pub(super) fn details(finding: &Finding) -> Vec<(&'static str, String)> {
         }
         Evidence::Dropped(payload) => {
             details.push(("payload", payload_text(payload)));
-            details.push(("reader", "takes it, and what was there is lost".to_owned()));
+            let nobody = finding.id == FindingId::VersionRemoved;
+            let reader = if nobody { "there is none here" } else { "takes it, and what was there is lost" };
+            details.push(("reader", reader.to_owned()));
         }
         Evidence::Undecided(reason) => details.push(("reason", reason.clone())),
         Evidence::Contracts => {}

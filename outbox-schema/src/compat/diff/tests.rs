@@ -79,7 +79,6 @@ fn a_field_changes_its_type_or_need() {
             "field `b` is required now",
             "`b` can't be null any more",
             "`c` changed its type from integer (uint32) to array",
-            "`c` has other limits",
             "field `d` may be absent now",
         ]
     );
@@ -129,6 +128,68 @@ fn enum_values_and_variants_come_and_go() {
             "the payload can now be `D`",
             "the payload can no longer be `B`",
             "field `C.y` was added and is required",
+        ]
+    );
+}
+
+#[test]
+fn variants_that_are_told_apart_by_other_means_are_one_change() {
+    let tagged = versions!(
+        enum E {
+            A { x: i32 },
+            B { y: i32 },
+        }
+        #[serde(tag = "kind")]
+        enum E {
+            A { x: i32 },
+            B { y: i32 },
+        }
+    );
+    assert_eq!(
+        tagged,
+        [
+            "the variants of the payload are told apart by the tag `kind`, which was by a field named after the variant"
+        ]
+    );
+    let untagged = versions!(
+        #[serde(tag = "kind")]
+        enum E {
+            A { x: i32 },
+            B { y: i32 },
+        }
+        #[serde(untagged)]
+        enum E {
+            A { x: i32 },
+            B { y: i32 },
+        }
+    );
+    assert_eq!(
+        untagged,
+        ["the variants of the payload are told apart by no tag, which was by the tag `kind`"]
+    );
+}
+
+#[test]
+fn limits_are_a_change_of_their_own_only_where_the_type_stays() {
+    let narrowed = versions!(
+        struct E {
+            a: u8,
+            b: Option<u16>,
+            c: (u8, u8),
+        }
+        struct E {
+            a: std::num::NonZeroU8,
+            b: String,
+            c: (u8, u8, u8),
+        }
+    );
+    assert_eq!(
+        narrowed,
+        [
+            "`a` takes 1 to 255, which was 0 to 255",
+            "field `b` is required now",
+            "`b` changed its type from integer or null (uint16) to string",
+            "`c` is limited to maxItems 3, minItems 3, which was maxItems 2, minItems 2",
         ]
     );
 }

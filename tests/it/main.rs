@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod broker;
+mod changes;
 mod cli;
 mod contract;
 mod crash;

@@ -347,7 +347,14 @@ fn a_closed_pipe_is_no_panic_and_text_for_a_pipe_has_no_colour() {
     let failed = project.change(&VERSION_1.replace("u64", "String"));
     failed.says(1, &["breaking"]);
     assert!(!failed.out.contains('\u{1b}'), "{failed:?}");
-    for args in [&["schema-check"][..], &["schema-accept"], &["--help"]] {
+    let report = ["schema-check", "--format", "json"];
+    for args in [
+        &["schema-check"][..],
+        &report,
+        &["schema-check", "--explain", "all"],
+        &["schema-accept"],
+        &["--help"],
+    ] {
         let mut child = project.command(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         drop(child.stdout.take());
         let outcome = Outcome::of(&child.wait_with_output().unwrap());

@@ -80,7 +80,7 @@ fn result(finding: &Finding) -> Value {
         "ruleId": finding.id.as_str(),
         "ruleIndex": FindingId::ALL.iter().position(|id| *id == finding.id),
         "level": level(finding.id),
-        "partialFingerprints": { "change/v1": fingerprint(finding) },
+        "partialFingerprints": fingerprints(finding),
         "message": { "text": paragraph(finding), "markdown": markdown(finding) },
         "locations": [{
             "physicalLocation": place(finding),
@@ -98,6 +98,12 @@ fn suppressed(waived: &Waived) -> Value {
     let mut result = result(&waived.finding);
     result["suppressions"] = json!([{ "kind": "external", "justification": waived.sentence() }]);
     result
+}
+
+/// One alert stays one however the lines move. GitHub goes by the first name alone, and would take the text of the line.
+fn fingerprints(finding: &Finding) -> Value {
+    let change = fingerprint(finding);
+    json!({ "primaryLocationLineHash": change, "change/v1": change })
 }
 
 /// The line of the source; without one, the contract, as code scanning takes no finding that is nowhere.

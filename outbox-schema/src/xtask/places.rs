@@ -52,3 +52,41 @@ impl Places {
 fn real(path: &Path) -> PathBuf {
     path.canonicalize().or_else(|_| std::path::absolute(path)).unwrap_or_else(|_| path.to_path_buf())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compat::{Evidence, FindingId};
+
+    /// Where a finding of this repository is, whose source the compiler calls `file`.
+    fn placed(file: &str, event_type: &str) -> Option<(String, u32)> {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+        let finding = Finding {
+            id: FindingId::FieldRemoved,
+            event_type: event_type.to_owned(),
+            event_version: 1,
+            what: String::new(),
+            evidence: Evidence::Contracts,
+            pointer: String::new(),
+            location: Some(Location { file: file.to_owned(), line: 7 }),
+            fix: String::new(),
+        };
+        let place = Places::new(root, &root.join("schemas")).place(&finding);
+        place.map(|place| (place.file, place.line))
+    }
+
+    #[test]
+    fn a_file_is_named_from_the_root_of_the_repository() {
+        let own = Some(("outbox-schema/src/lib.rs".to_owned(), 7));
+        assert_eq!(placed("outbox-schema/src/lib.rs", "github.pushed"), own);
+        assert_eq!(placed("outbox-schema/src/../src/lib.rs", "github.pushed"), own);
+        assert_eq!(placed(concat!(env!("CARGO_MANIFEST_DIR"), "/src/lib.rs"), "github.pushed"), own);
+    }
+
+    #[test]
+    fn a_finding_whose_source_is_not_there_is_at_its_contract_or_nowhere() {
+        let contract = Some(("schemas/github.pushed/v1.json".to_owned(), 1));
+        assert_eq!(placed("/renamed/by/the/build/lib.rs", "github.pushed"), contract);
+        assert_eq!(placed("/renamed/by/the/build/lib.rs", "github.unknown"), None);
+    }
+}

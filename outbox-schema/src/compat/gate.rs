@@ -8,10 +8,14 @@
 
 use super::diff::{self, Change, ChangeKind};
 use super::finding::{Evidence, Finding, FindingId, Location};
+use super::loosen::loosen;
 use super::wording;
 use super::{Formats, Verdict, close_writer, compare, policy};
 use crate::{Contract, EventDescriptor};
 use serde_json::Value;
+
+/// Places of a payload that are told in answer to one question.
+const PLACES_MAX: usize = 20;
 
 /// Everything that speaks against `current` in the place of `released`; both are of one event type and version.
 ///
@@ -55,20 +59,58 @@ impl Gate<'_> {
         findings
     }
 
-    fn ask(&self, id: FindingId, writer: &Value, reader: &Value, changes: &[Change]) -> Option<Finding> {
-        let (id, evidence, pointer) = match compare(&close_writer(writer), reader, Formats::Asserted) {
-            Verdict::Holds => return None,
-            Verdict::Breaks(witness) => {
-                let pointer = witness.pointer.clone();
-                (id, Evidence::Refused(witness), pointer)
+    /// A finding for each place of a payload that is refused: one of them must not hide the others, least of all when it
+    /// is waived.
+    fn ask(&self, id: FindingId, writer: &Value, reader: &Value, changes: &[Change]) -> Vec<Finding> {
+        let writer = close_writer(writer);
+        let mut reader = reader.clone();
+        let mut findings = Vec::new();
+        while findings.len() < PLACES_MAX {
+            let witness = match compare(&writer, &reader, Formats::Asserted) {
+                Verdict::Holds => break,
+                Verdict::Breaks(witness) => witness,
+                Verdict::NotProven(reason) => {
+                    let evidence = Evidence::Undecided(reason);
+                    findings.push(self.answer(FindingId::NotProven, evidence, String::new(), &[], changes));
+                    break;
+                }
+            };
+            let pointer = witness.pointer.clone();
+            let path = self.cause_of(path_of(&pointer), changes);
+            let rest = loosen(&reader, &path).filter(|_| findings.len() + 1 < PLACES_MAX);
+            // The last one stands for everything that may be behind it.
+            let about = if rest.is_some() { path.as_slice() } else { &[] };
+            findings.push(self.answer(id, Evidence::Refused(witness), pointer, about, changes));
+            match rest {
+                Some(rest) => reader = rest,
+                None => break,
             }
-            Verdict::NotProven(reason) => (FindingId::NotProven, Evidence::Undecided(reason), String::new()),
-        };
-        let path = path_of(&pointer);
-        let mut near: Vec<&Change> = changes.iter().filter(|change| is_near(&change.path, &path)).collect();
+        }
+        findings
+    }
+
+    /// The outermost change around the refused place, or the place itself: an enum that is told apart in another way is
+    /// refused at every variant, and is one change.
+    fn cause_of(&self, refused: Vec<String>, changes: &[Change]) -> Vec<String> {
+        let around = changes
+            .iter()
+            .filter(|change| change.path.len() < refused.len() && is_near(&change.path, &refused));
+        around.map(|change| change.path.clone()).min_by_key(Vec::len).unwrap_or(refused)
+    }
+
+    /// A finding about the changes at `path`.
+    fn answer(
+        &self,
+        id: FindingId,
+        evidence: Evidence,
+        pointer: String,
+        path: &[String],
+        changes: &[Change],
+    ) -> Finding {
+        let mut near: Vec<&Change> = changes.iter().filter(|change| is_near(&change.path, path)).collect();
         if near.is_empty() {
             near =
-                self.reads.iter().chain(&self.writes).filter(|change| is_near(&change.path, &path)).collect();
+                self.reads.iter().chain(&self.writes).filter(|change| is_near(&change.path, path)).collect();
         }
         // First what explains this payload: a value that is there is refused for its type, not for being required.
         if let Evidence::Refused(witness) = &evidence {
@@ -76,7 +118,7 @@ impl Gate<'_> {
             near.sort_by_key(|change| change.kind.is_presence() == is_there);
         }
         near.extend(near.first().and_then(|change| self.under_another_name(change)));
-        Some(self.finding(id, &near, pointer, evidence))
+        self.finding(id, &near, pointer, evidence)
     }
 
     /// The one field that came where `change` took one away, or went where it added one: most often one thing with

@@ -8,6 +8,7 @@ mod finding;
 mod formats;
 mod gate;
 mod generate;
+mod loosen;
 mod normalise;
 mod policy;
 mod prove;

@@ -18,8 +18,18 @@ pub(crate) fn fingerprint(finding: &Finding) -> String {
         | FindingId::SampleRefused => "",
         _ => finding.what.as_str(),
     };
-    let change = digest(&format!("{}\n{what}", place(&finding.pointer)));
+    let change = digest(&format!("{}\n{}", place(&finding.pointer), own(what)));
     format!("{event_type}/v{event_version}/{}/{change}", id.as_str())
+}
+
+/// What changed, without the new fields that stand beside it: they are told because they may be the new names of old
+/// ones, and are changes of their own.
+fn own(what: &str) -> String {
+    let is_beside = |sentence: &&str| sentence.starts_with("field `") && sentence.ends_with("` was added");
+    let mut sentences = what.split("; ");
+    let first = sentences.next();
+    let rest = sentences.filter(|sentence| !is_beside(sentence));
+    first.into_iter().chain(rest).collect::<Vec<_>>().join("; ")
 }
 
 /// The pointer with `*` for each position in a list: which item it was is a matter of the payload.

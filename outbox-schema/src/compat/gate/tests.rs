@@ -141,3 +141,20 @@ fn a_break_names_the_field_the_reader_means_within_a_union() {
             .ends_with("add version 5 as a struct of its own and keep version 4 until nobody reads it")
     );
 }
+
+#[test]
+fn each_place_that_breaks_is_told_so_that_none_hides_behind_another() {
+    let line = |sku: &str| json!({ "type": "object", "properties": { "sku": { "type": sku } }, "required": ["sku"] });
+    let fields = |id: &str, sku: &str| json!({ "id": { "type": id }, "lines": { "type": "array", "items": line(sku) }, "n": { "type": "null" } });
+    let released = contract(&fields("string", "string"), &["id", "lines"]);
+    let current = contract(&fields("integer", "boolean"), &["id", "lines", "n"]);
+    let findings = check(&released, &current, Some(&event()));
+    let told = |id: FindingId| {
+        let own = findings.iter().filter(|finding| finding.id == id);
+        own.map(|finding| path_of(&finding.pointer).join(".")).collect::<BTreeSet<_>>()
+    };
+    let places = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect::<BTreeSet<_>>();
+    assert_eq!(told(FindingId::ReaderRefusesReleased), places(&["id", "lines.*.sku", "n"]));
+    assert_eq!(told(FindingId::ReleasedReaderRefuses), places(&["id", "lines.*.sku"]));
+    assert!(findings.iter().all(|finding| finding.what.matches("; ").count() == 0), "{findings:?}");
+}

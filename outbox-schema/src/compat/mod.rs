@@ -26,3 +26,4 @@ pub use gate::check;
 pub(crate) use generate::example;
 pub(crate) use policy::version_removed;
 pub use verdict::{Verdict, Witness, compare};
+pub(crate) use wording::sentences;

@@ -1,13 +1,36 @@
 //! The sentences of a finding: what changed, and what to do.
 
-use super::diff::{Change, ChangeKind};
+use super::diff::{self, Change, ChangeKind};
 use super::finding::FindingId;
+use crate::Contract;
 
 /// What changed, in one line.
 pub(super) fn what(changes: &[&Change]) -> String {
     let mut lines: Vec<String> = changes.iter().map(|change| sentence(change)).collect();
     lines.dedup();
     if lines.is_empty() { "the contract changed".to_owned() } else { lines.join("; ") }
+}
+
+/// Everything that changed from one contract to the other in what is written and read, a sentence each.
+pub(crate) fn sentences(old: &Contract, new: &Contract) -> Vec<String> {
+    let mut changes = diff::changes(&old.reads, &new.reads);
+    // An `Option` is always written, and yet nobody calls it required.
+    let is_told = |change: &Change| {
+        changes.iter().any(|known| {
+            known == change || known.path == change.path && matches!(known.kind, ChangeKind::Added { .. })
+        })
+    };
+    let written = diff::changes(&old.writes, &new.writes);
+    let more: Vec<Change> = written.into_iter().filter(|change| !is_told(change)).collect();
+    changes.extend(more);
+    let mut sentences: Vec<String> = changes.iter().map(sentence).collect();
+    for (field, names) in &new.aliases {
+        let is_new = |name: &&String| !old.aliases.get(field).is_some_and(|names| names.contains(name));
+        let told =
+            names.iter().filter(is_new).map(|name| format!("field `{field}` is also read as `{name}`"));
+        sentences.extend(told);
+    }
+    sentences
 }
 
 /// One change as a sentence, as people speak of a struct.

@@ -13,6 +13,7 @@ mod catalog;
 mod check;
 mod compare;
 mod contracts;
+mod diff;
 mod explain;
 mod files;
 mod output;
@@ -51,6 +52,8 @@ enum Command {
     SchemaAccept(baseline::Choice),
     /// Fails if a contract is stale, or breaks anyone who works with the last release
     SchemaCheck(check::Args),
+    /// Tells what changed between two releases, for people and for the CHANGELOG
+    SchemaDiff(diff::Args),
     /// Says whether two JSON Schemas from anywhere may take each other's place
     SchemaCompare(compare::Args),
     /// Writes a page about every event for readers in other teams
@@ -62,7 +65,7 @@ enum Command {
 }
 
 /// The names of the commands, for an xtask that has commands of its own and passes these on.
-pub const COMMANDS: &[&str] = &["schema-accept", "schema-check", "schema-compare", "catalog"];
+pub const COMMANDS: &[&str] = &["schema-accept", "schema-check", "schema-diff", "schema-compare", "catalog"];
 
 /// Runs the command that the arguments of this process name.
 #[must_use]
@@ -100,6 +103,7 @@ fn carry_out(cli: &Cli) -> Result<bool, String> {
     match &cli.command {
         Command::SchemaAccept(choice) => accept::run(&Project::open(cli)?, choice),
         Command::SchemaCheck(args) => check::run(cli, args),
+        Command::SchemaDiff(args) => diff::run(&Project::open(cli)?, args),
         Command::SchemaCompare(args) => compare::run(args),
         Command::Catalog { out } => catalog::run(&Project::open(cli)?, out.as_deref()),
     }

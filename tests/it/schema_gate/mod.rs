@@ -4,6 +4,7 @@
 mod accept;
 mod baseline;
 mod compare;
+mod diff;
 mod waiver;
 
 use std::path::{Path, PathBuf};

@@ -1,0 +1,126 @@
+//! `schema-diff`: what changed between two releases, for people and for the CHANGELOG.
+
+mod text;
+
+use super::contracts;
+use super::files::say;
+use super::project::Project;
+use crate::baseline::{self, Baseline, Choice, Found};
+use crate::compat::{self, Severity};
+use crate::{Contract, EventDescriptor};
+use std::collections::BTreeMap;
+
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// Where to begin: a tag, a commit or a folder; by default the highest release tag
+    #[arg(value_name = "FROM")]
+    from: Option<String>,
+    /// Where to end: a tag, a commit or a folder; by default the code
+    #[arg(value_name = "TO", requires = "from")]
+    to: Option<String>,
+    /// What stands before the version in a release tag, such as `orders-v`
+    #[arg(long, value_name = "PREFIX", conflicts_with = "from")]
+    tag_prefix: Option<String>,
+    /// Prints only the text for the CHANGELOG
+    #[arg(long)]
+    changelog: bool,
+}
+
+/// What is different in one event version.
+struct Entry {
+    event_type: String,
+    event_version: u32,
+    kind: Kind,
+}
+
+enum Kind {
+    /// On that topic.
+    Added(String),
+    Removed,
+    Changed(Vec<Change>),
+}
+
+struct Change {
+    what: String,
+    /// The id of the finding, if somebody breaks or may break.
+    breaks: Option<&'static str>,
+}
+
+pub(super) fn run(project: &Project, args: &Args) -> Result<bool, String> {
+    let named = |name: &str| baseline::find_named(&project.schemas, name).map_err(|error| error.to_string());
+    let from = match &args.from {
+        Some(name) => named(name)?,
+        None => last_release(project, args)?,
+    };
+    let to = match &args.to {
+        Some(name) => named(name)?,
+        None => of_the_code(project)?,
+    };
+    let entries = entries(&from.contracts, &to.contracts, project.catalog.events());
+    let changelog = text::changelog(&entries);
+    say(&match args.changelog {
+        true => changelog,
+        false => text::for_people(&from.name, &to.name, &entries, &changelog),
+    });
+    Ok(true)
+}
+
+fn last_release(project: &Project, args: &Args) -> Result<Baseline, String> {
+    let choice = Choice { tag_prefix: args.tag_prefix.clone(), ..Choice::default() };
+    match baseline::find(&project.schemas, &choice).map_err(|error| error.to_string())? {
+        Found::Baseline(baseline) => Ok(baseline),
+        Found::None(reason) => Err(format!("{reason}; name a tag, a commit or a folder")),
+    }
+}
+
+fn of_the_code(project: &Project) -> Result<Baseline, String> {
+    let declared = contracts::of(&project.catalog, &project.schemas)?;
+    let contracts = declared.into_iter().map(|one| one.contract).collect();
+    Ok(Baseline { name: "the code".to_owned(), contracts })
+}
+
+/// The differences, by type and version.
+fn entries(from: &[Contract], to: &[Contract], events: &[&'static EventDescriptor]) -> Vec<Entry> {
+    let by_name = |contracts: &'_ [Contract]| -> BTreeMap<(String, u32), Contract> {
+        let name = |contract: &Contract| (contract.event_type.clone(), contract.event_version);
+        contracts.iter().map(|contract| (name(contract), contract.clone())).collect()
+    };
+    let (from, to) = (by_name(from), by_name(to));
+    let removed = from.keys().filter(|name| !to.contains_key(*name)).map(|name| (name, Kind::Removed));
+    let others = to.iter().filter_map(|(name, new)| match from.get(name) {
+        None => Some((name, Kind::Added(new.topic.clone()))),
+        Some(old) if old == new => None,
+        Some(old) => {
+            let is_own =
+                |event: &&&EventDescriptor| event.event_type == name.0 && event.event_version == name.1;
+            Some((name, Kind::Changed(changes(old, new, events.iter().find(is_own).copied()))))
+        }
+    });
+    let mut entries: Vec<Entry> = removed
+        .chain(others)
+        .map(|((event_type, version), kind)| Entry {
+            event_type: event_type.clone(),
+            event_version: *version,
+            kind,
+        })
+        .collect();
+    entries.sort_by(|left, right| {
+        (&left.event_type, left.event_version).cmp(&(&right.event_type, right.event_version))
+    });
+    entries
+}
+
+/// What breaks somebody first, then the rest.
+fn changes(old: &Contract, new: &Contract, event: Option<&EventDescriptor>) -> Vec<Change> {
+    let findings = compat::check(old, new, event);
+    let told: Vec<Change> = findings
+        .iter()
+        .map(|finding| Change {
+            what: finding.what.clone(),
+            breaks: (finding.id.severity() != Severity::Warning).then_some(finding.id.as_str()),
+        })
+        .collect();
+    let is_told = |what: &String| told.iter().any(|change| change.what.contains(what.as_str()));
+    let rest: Vec<String> = compat::sentences(old, new).into_iter().filter(|what| !is_told(what)).collect();
+    told.into_iter().chain(rest.into_iter().map(|what| Change { what, breaks: None })).collect()
+}

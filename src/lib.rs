@@ -30,7 +30,7 @@ pub use outbox_runtime::{
     dead_letter::{self, DeadLetter, DeadLetterFilter},
     draft,
     envelope::{self, EventId},
-    held, lease,
+    held, lease, marker,
     relay::{self, RelayConfig},
     store::{self, EventState, Store, StoreError},
 };

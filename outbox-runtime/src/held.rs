@@ -98,7 +98,8 @@ pub struct Share(pub String);
 /// Why an attempt failed, as people read it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
-    /// A stable word in kebab-case: `handler-error`, `handler-panic`, `handler-timeout`, `undecodable`, `refused`, …
+    /// A stable word in kebab-case: `handler-error`, `handler-panic`, `handler-timeout`, `undecodable`, `refused`,
+    /// `process-ended`, …
     pub reason: &'static str,
     /// The error and its causes, outermost first, a line each.
     pub error_chain: String,
@@ -113,6 +114,8 @@ pub struct HeldEvent {
     pub attempts: u32,
     /// Whether a dead letter of this event stands beside it, to be removed when it is done.
     pub replayed: bool,
+    /// Whether its last attempt ended the process, so that it is tried alone.
+    pub ended_process: bool,
 }
 
 /// Names one held row.

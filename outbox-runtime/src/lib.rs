@@ -19,6 +19,7 @@ pub mod held;
 mod held_watch;
 mod leadership;
 pub mod lease;
+pub mod marker;
 mod pause;
 mod payload;
 mod poison;
@@ -28,6 +29,7 @@ mod replay;
 mod runner;
 mod start;
 pub mod store;
+mod suspicion;
 mod telemetry;
 mod upkeep;
 #[cfg(feature = "validate")]

@@ -308,6 +308,7 @@ impl<S: Store> RunnerBuilder<S> {
                     states: states.clone(),
                     inbox_window: settings.retention.inbox,
                     fence: grant.fence.clone(),
+                    ended: Default::default(),
                 },
                 source: source.clone(),
                 in_flight_max: settings.in_flight_max,

@@ -6,6 +6,7 @@ mod changes;
 mod cli;
 mod contract;
 mod crash;
+mod deadly;
 mod dependency_tree;
 mod end_to_end;
 mod enqueue;

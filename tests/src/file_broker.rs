@@ -17,6 +17,8 @@ pub struct FileBroker {
     calls: AtomicU32,
     /// After so many batches this process kills itself: they are confirmed, and it cannot know.
     die_after: Option<u32>,
+    /// An event of this key kills the process that hands it over, before anything is confirmed.
+    deadly_key: Option<String>,
     /// How long each batch takes.
     pause: Duration,
 }
@@ -38,13 +40,25 @@ impl FileBroker {
     /// A broker on that file.
     #[must_use]
     pub fn new(path: &Path) -> Self {
-        Self { path: path.to_owned(), calls: AtomicU32::new(0), die_after: None, pause: Duration::ZERO }
+        Self {
+            path: path.to_owned(),
+            calls: AtomicU32::new(0),
+            die_after: None,
+            deadly_key: None,
+            pause: Duration::ZERO,
+        }
     }
 
     /// Kills this process after so many batches, each confirmed.
     #[must_use]
     pub fn dying_after(self, batches: u32) -> Self {
         Self { die_after: Some(batches), ..self }
+    }
+
+    /// Kills this process at every event of this key.
+    #[must_use]
+    pub fn dying_of(self, key: &str) -> Self {
+        Self { deadly_key: Some(key.to_owned()), ..self }
     }
 
     /// Takes so long for each batch.
@@ -85,6 +99,12 @@ impl Broker for FileBroker {
     ) -> BoxFuture<'a, Result<Vec<Published>, BrokerError>> {
         Box::pin(async move {
             tokio::time::sleep(self.pause).await;
+            if batch
+                .iter()
+                .any(|outgoing| outgoing.envelope.key.is_some() && outgoing.envelope.key == self.deadly_key)
+            {
+                crate::kill_this_process();
+            }
             let mut lines = String::new();
             for Outgoing { envelope, .. } in batch {
                 let (process, key) = (std::process::id(), envelope.key.as_deref().unwrap_or(""));

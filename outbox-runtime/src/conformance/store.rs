@@ -49,6 +49,7 @@ pub async fn check<S: Store>(fresh: impl AsyncFn() -> S) {
         leading::a_released_lease_is_taken_at_once,
         leading::a_lease_that_is_kept_keeps_its_epoch,
         leading::an_owner_that_lost_its_lease_writes_nothing,
+        leading::what_a_leader_has_in_work_is_told_to_its_successor_and_fenced,
         leading::members_are_counted_until_their_time_is_up,
         claiming::an_event_is_claimed_once,
         claiming::an_event_set_aside_is_not_claimed_before_a_person_asks_for_it,

@@ -2,6 +2,7 @@
 
 use crate::{
     broker::Delivery,
+    envelope::EventId,
     held::{HeldEvent, Lane},
 };
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -16,6 +17,17 @@ pub(super) enum Work {
 }
 
 impl Work {
+    /// The event's id, or the stand-in of a delivery that is no event.
+    pub(super) fn id(&self) -> EventId {
+        match self {
+            Self::Delivered(delivery) => match &delivery.event {
+                Ok(envelope) => envelope.id,
+                Err(malformed) => malformed.envelope.id,
+            },
+            Self::Held(held) => held.envelope.id,
+        }
+    }
+
     fn lane(&self) -> Lane {
         match self {
             Self::Delivered(delivery) => match &delivery.event {

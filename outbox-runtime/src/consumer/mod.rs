@@ -1,6 +1,7 @@
 //! Consumers: each event handled in one transaction with its inbox row, in order within a key.
 
 mod argument;
+mod caution;
 mod context;
 mod decode;
 mod extract;

@@ -6,11 +6,12 @@ use super::{
 };
 use crate::{
     broker::{AckToken, Broker, BrokerError, Subscription, SubscriptionConfig},
-    held::Lane,
+    held::{HeldEvent, Lane},
     held_watch::HeldWatch,
     leadership::Grant,
     pause::Pauses,
     store::{Store, StoreError},
+    suspicion::Suspicion,
 };
 use futures_util::{
     FutureExt,
@@ -19,7 +20,7 @@ use futures_util::{
 use std::{pin::pin, sync::Arc, time::Duration};
 
 /// The longest wait for a delivery before the loop looks around again.
-const WAIT_MAX: Duration = Duration::from_secs(5);
+pub(super) const WAIT_MAX: Duration = Duration::from_secs(5);
 
 /// How long a step may take beside its handler and a wait for another copy of the event: for a connection, the claim and
 /// the commit.
@@ -95,7 +96,7 @@ pub(crate) async fn run<S: Store>(worker: &ConsumerWorker<S>, grant: &Grant) -> 
 impl<S: Store> ConsumerWorker<S> {
     /// Handles one piece of work beside others. What passes by itself is tried again here at first, since an error ends the
     /// whole session: a conflict or a wait for a connection must not end the steps of other lanes.
-    async fn handle(&self, work: &Work) -> Result<Handled, StepError> {
+    pub(super) async fn handle(&self, work: &Work) -> Result<Handled, StepError> {
         let limit = self.consumer.handler.timeout * 2 + STEP_GRACE;
         let mut pauses = Pauses::default();
         for _ in 1..STEP_TRIES {
@@ -111,18 +112,27 @@ impl<S: Store> ConsumerWorker<S> {
     async fn session(&self, grant: &Grant, pauses: &mut Pauses) -> Result<(), StepError> {
         let mut subscription = self.subscribe().await?;
         let concurrency = self.consumer.handler.concurrency.min(S::HANDLERS_MAX) as usize;
+        let store = self.consumer.outbox.store();
+        // What is in memory and what is at work.
+        let most = self.in_flight_max.saturating_add(u32::try_from(concurrency).unwrap_or(u32::MAX));
+        let suspicion = Suspicion::take_up(store, grant, most).await?;
+        self.consumer.charge(suspicion.ended());
         let mut session = Session {
             worker: self,
             grant,
             pauses,
             lanes: Lanes::default(),
             watch: HeldWatch::new(self.poll),
+            suspicion,
+            alone: None,
         };
+        session.cautiously(&mut *subscription).await?;
         if subscription.acks_in_transaction() {
-            session.one_by_one(&mut *subscription).await
+            session.one_by_one(&mut *subscription).await?;
         } else {
-            session.in_parallel(&mut *subscription, concurrency).await
+            session.in_parallel(&mut *subscription, concurrency).await?;
         }
+        Ok(session.suspicion.put_down(store, grant).await?)
     }
 
     async fn subscribe(&self) -> Result<Box<dyn Subscription>, BrokerError> {
@@ -155,12 +165,15 @@ impl<S: Store> ConsumerWorker<S> {
     }
 }
 
-struct Session<'a, S: Store> {
-    worker: &'a ConsumerWorker<S>,
-    grant: &'a Grant,
-    pauses: &'a mut Pauses,
+pub(super) struct Session<'a, S: Store> {
+    pub(super) worker: &'a ConsumerWorker<S>,
+    pub(super) grant: &'a Grant,
+    pub(super) pauses: &'a mut Pauses,
     lanes: Lanes,
-    watch: HeldWatch,
+    pub(super) watch: HeldWatch,
+    pub(super) suspicion: Suspicion,
+    /// A due head that ended a process before: tried when nothing else is in work.
+    alone: Option<HeldEvent>,
 }
 
 /// A step that ended: its lane, how, and what to ack.
@@ -209,7 +222,7 @@ impl<S: Store> Session<'_, S> {
     /// Steps of different lanes side by side; acks follow their commits.
     async fn in_parallel(
         &mut self,
-        subscription: &mut dyn Subscription,
+        subscription: &mut (dyn Subscription + 'static),
         concurrency: usize,
     ) -> Result<(), StepError> {
         let worker = self.worker;
@@ -229,7 +242,13 @@ impl<S: Store> Session<'_, S> {
                 steps.beside(subscription.ack(&tokens)).await?;
             }
             steps.beside(self.look_at_held()).await?;
-            while !stopping && steps.running.len() < concurrency {
+            if steps.are_done()
+                && let Some(head) = self.alone.take()
+            {
+                self.alone(subscription, head).await?;
+                continue;
+            }
+            while !stopping && self.alone.is_none() && steps.running.len() < concurrency {
                 let Some((lane, work)) = self.lanes.pop() else { break };
                 steps.running.push(async move {
                     let result = worker.handle(&work).await;
@@ -261,6 +280,10 @@ impl<S: Store> Session<'_, S> {
                 return Ok(subscription.flush().await?);
             }
             self.look_at_held().await?;
+            if let Some(head) = self.alone.take() {
+                self.alone(subscription, head).await?;
+                continue;
+            }
             if let Some((lane, work)) = self.lanes.pop() {
                 let token = token_of(&work);
                 let result = match token {
@@ -301,7 +324,14 @@ impl<S: Store> Session<'_, S> {
         let consumer = &self.worker.consumer;
         let heads =
             self.watch.look(consumer.outbox.store(), &consumer.fence, self.worker.in_flight_max).await?;
-        heads.into_iter().for_each(|head| self.lanes.push_head(head));
+        for head in heads {
+            if !head.ended_process {
+                self.lanes.push_head(head);
+            } else if self.alone.is_none() {
+                // The others come again with the next look.
+                self.alone = Some(head);
+            }
+        }
         Ok(())
     }
 
@@ -317,7 +347,7 @@ impl<S: Store> Session<'_, S> {
     }
 
     /// Whether too many keys wait to take more.
-    fn is_full(&mut self) -> bool {
+    pub(super) fn is_full(&mut self) -> bool {
         self.watch.is_full(&self.worker.consumer.fence, self.worker.waiting_keys_max)
     }
 
@@ -347,7 +377,7 @@ async fn within(
     }
 }
 
-fn token_of(work: &Work) -> Option<AckToken> {
+pub(super) fn token_of(work: &Work) -> Option<AckToken> {
     match work {
         Work::Delivered(delivery) => Some(delivery.token),
         Work::Held(_) => None,

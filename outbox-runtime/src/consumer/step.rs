@@ -17,17 +17,23 @@ use super::{
 use crate::{
     broker::{AckToken, BrokerError, Subscription},
     enqueue::Outbox,
-    envelope::{Envelope, Twin},
+    envelope::{Envelope, EventId, Twin},
     held::{Change, Failure, HeldId, Lane},
     lease::Fence,
     poison,
     store::{Claim, Claimed, HandlerToken, Store, StoreError},
-    telemetry,
+    suspicion, telemetry,
     wake::Nudge,
 };
 use futures_util::FutureExt;
 use outbox_schema::EncodedEvent;
-use std::{any::Any, ops::ControlFlow, panic::AssertUnwindSafe, sync::Arc, time::Duration};
+use std::{
+    any::Any,
+    ops::ControlFlow,
+    panic::AssertUnwindSafe,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
 /// How the work ended. Every end is recorded, so the delivery can be acked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,6 +57,8 @@ pub(crate) struct Consumer<S: Store> {
     pub(crate) states: States,
     pub(crate) inbox_window: Duration,
     pub(crate) fence: Fence,
+    /// The event that was alone in work when the process before ended: to be charged when it comes.
+    pub(crate) ended: Mutex<Option<EventId>>,
 }
 
 /// Why a step has no end.
@@ -77,18 +85,32 @@ impl<S: Store> Consumer<S> {
         };
         let envelope = event.unwrap_or_else(|malformed| &malformed.envelope);
         let case = Case { consumer: self, envelope, attempts_before };
+        if self.has_ended_process(envelope.id) {
+            let handled = case.refused(suspicion::failure(), false).await?;
+            self.charge(None);
+            return Ok(handled);
+        }
         let (event, body) = match route(event, &self.handler.events()) {
             Route::Handle { event, body } => (event, body),
             Route::Ignore => return case.done_without_running(Handled::Ignored).await,
             Route::Behind(twin) => return case.behind(twin).await,
             Route::Newer(problem) => return case.not_yet(problem).await,
             Route::Refuse { reason, problem } => {
-                return case.refused(Failure { reason, error_chain: problem }).await;
+                return case.refused(Failure { reason, error_chain: problem }, true).await;
             }
         };
         let event =
             EncodedEvent { event_type: event.event_type, event_version: event.event_version, payload: &body };
         case.run(event, ack).await
+    }
+
+    /// Charges that event instead of handling it, when it comes.
+    pub(super) fn charge(&self, ended: Option<EventId>) {
+        *self.ended.lock().expect("no panic holds this lock") = ended;
+    }
+
+    fn has_ended_process(&self, id: EventId) -> bool {
+        *self.ended.lock().expect("no panic holds this lock") == Some(id)
     }
 }
 
@@ -278,8 +300,9 @@ impl<S: Store> Case<'_, S> {
         Ok(Handled::Held)
     }
 
-    /// Sets an event aside that can never be handled, when it is its turn: in a lane that waits it goes behind.
-    async fn refused(&self, failure: Failure) -> Result<Handled, StepError> {
+    /// Charges an event that is not run, when it is its turn: in a lane that waits it goes behind. `for_good` where it can
+    /// never be handled.
+    async fn refused(&self, failure: Failure, for_good: bool) -> Result<Handled, StepError> {
         if self.attempts_before.is_none() {
             let lanes = [Lane::of(self.envelope).as_str().to_owned()];
             if !self.store().waiting_lanes(&self.consumer.fence, &lanes).await?.is_empty() {
@@ -287,7 +310,7 @@ impl<S: Store> Case<'_, S> {
                 return Ok(Handled::Held);
             }
         }
-        self.failed(failure, true).await
+        self.failed(failure, for_good).await
     }
 
     /// Charges the attempt: the event is held for another one, or the poison policy decides.

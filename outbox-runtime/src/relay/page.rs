@@ -5,10 +5,10 @@ use crate::{
     backoff::RetryPolicy,
     broker::{BrokerError, Outgoing, Published},
     cursor::{LogEvent, Page, Settled},
-    envelope::Envelope,
+    envelope::{Envelope, EventId},
     held::{Change, Failure, HeldEvent, HeldId, Lane},
     poison::{self, Attempt},
-    telemetry,
+    suspicion, telemetry,
 };
 use std::collections::{HashMap, HashSet};
 
@@ -186,6 +186,28 @@ impl PageInWork {
     fn forget_finished_lanes(&mut self) {
         let lanes = &self.lanes;
         self.active.retain(|lane| lanes[*lane].confirmed < lanes[*lane].items.len());
+    }
+
+    /// The events in the page, from the log and held ones.
+    pub(super) fn len(&self) -> u32 {
+        u32::try_from(self.items.len()).unwrap_or(u32::MAX)
+    }
+
+    /// The event of the page, where there is one alone.
+    pub(super) fn only(&self) -> Option<EventId> {
+        match &self.items[..] {
+            [item] => Some(item.envelope.id),
+            _ => None,
+        }
+    }
+
+    /// Charges the event that ended the process before, instead of publishing it; whether it is in the page.
+    pub(super) fn charge(&mut self, ended: EventId) -> bool {
+        let is_it = |item: &Item| item.envelope.id == ended && matches!(item.outcome, Outcome::Open);
+        let Some(index) = self.items.iter().position(is_it) else { return false };
+        self.record(index, Outcome::Failed { failure: suspicion::failure(), for_good: false, cause: None });
+        self.forget_finished_lanes();
+        true
     }
 
     /// Takes the events of paused topics out of the page, but for those that try the topic. Before anything is published.

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     broker::Broker, cursor::Start, enqueue::Outbox, held_watch::HeldWatch, leadership::Grant, pause::Pauses,
-    store::Store, wake::Readiness,
+    store::Store, suspicion::Suspicion, wake::Readiness,
 };
 use std::{sync::Arc, time::Duration};
 
@@ -45,6 +45,7 @@ impl<S: Store> RelayWorker<S> {
         let store = self.outbox.store();
         let mut readiness = Readiness::new(self.outbox.wake().subscribe());
         let log = store.open_log(&grant.fence, self.config.filter.clone(), self.start).await?;
+        let suspicion = Suspicion::take_up(store, grant, self.config.page_max).await?;
         let mut step = Step {
             store,
             broker: &*self.broker,
@@ -55,6 +56,8 @@ impl<S: Store> RelayWorker<S> {
             page: None,
             troubles: 0,
             topics: Topics::default(),
+            suspicion,
+            is_tried_alone: false,
         };
         while !grant.hand_over.is_cancelled() {
             match step.relay_once().await {
@@ -81,7 +84,7 @@ impl<S: Store> RelayWorker<S> {
                 () = readiness.wait(store, at_most) => {}
             }
         }
-        Ok(())
+        Ok(step.suspicion.put_down(store, grant).await?)
     }
 
     /// Waits after an error that may pass; gives back one that a person must mend.

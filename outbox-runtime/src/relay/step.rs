@@ -14,6 +14,7 @@ use crate::{
     held_watch::HeldWatch,
     leadership::Grant,
     store::{Store, StoreError},
+    suspicion::Suspicion,
 };
 use std::collections::HashSet;
 
@@ -68,6 +69,9 @@ pub(crate) struct Step<'a, S: Store> {
     /// How often in a row nothing of the page was confirmed.
     pub(crate) troubles: u32,
     pub(crate) topics: Topics,
+    pub(crate) suspicion: Suspicion,
+    /// Whether the page is of one event that ended a process before.
+    pub(crate) is_tried_alone: bool,
 }
 
 /// How often a page of which nothing is confirmed is published before its first events are held, so that others go on.
@@ -84,10 +88,15 @@ impl<S: Store> Step<'_, S> {
             Some(page) => page,
             None => self.read().await?,
         };
+        if !page.is_empty() {
+            let (taken, only) = (page.len(), page.only());
+            self.suspicion.begin(self.store, self.grant, taken, only, self.is_tried_alone).await?;
+        }
         let published = self.publish(&mut page).await;
         if let Err(error) = published {
             // The page stays, with what was confirmed of it.
             self.page = Some(page);
+            self.suspicion.leave_off(self.store, self.grant).await?;
             return Err(error);
         }
         let relayed = match page.is_empty() {
@@ -97,18 +106,25 @@ impl<S: Store> Step<'_, S> {
         };
         self.troubles = 0;
         self.settle(page).await?;
+        self.suspicion.end(self.store, self.grant).await?;
         Ok(relayed)
     }
 
     async fn read(&mut self) -> Result<PageInWork, RelayError> {
         let fence = &self.grant.fence;
-        let heads = self.watch.look(self.store, fence, self.config.page_max).await?;
-        if self.watch.is_full(fence, self.config.waiting_keys_max) {
-            let mut page = PageInWork::of_heads(heads);
-            page.hold_back(&mut self.topics);
-            return Ok(page);
+        let max = self.suspicion.taken_max();
+        let mut heads = self.watch.look(self.store, fence, max).await?;
+        let alone = heads.iter().position(|head| head.ended_process);
+        self.is_tried_alone = alone.is_some();
+        if let Some(alone) = alone {
+            heads = vec![heads.swap_remove(alone)];
         }
-        let page = self.log.read(self.config.page_max).await?;
+        let room = max.saturating_sub(u32::try_from(heads.len()).unwrap_or(u32::MAX));
+        let is_cut = self.is_tried_alone || (self.suspicion.is_on() && room == 0);
+        if is_cut || self.watch.is_full(fence, self.config.waiting_keys_max) {
+            return Ok(self.prepared(PageInWork::of_heads(heads)));
+        }
+        let page = self.log.read(if self.suspicion.is_on() { room } else { self.config.page_max }).await?;
         let mut waiting = HashSet::new();
         if self.watch.lanes() > 0 && !page.events.is_empty() {
             let lanes: HashSet<String> =
@@ -116,9 +132,17 @@ impl<S: Store> Step<'_, S> {
             let lanes: Vec<String> = lanes.into_iter().collect();
             waiting.extend(self.store.waiting_lanes(fence, &lanes).await?.into_iter().map(Lane::from_text));
         }
-        let mut page = PageInWork::new(heads, page, &waiting);
+        Ok(self.prepared(PageInWork::new(heads, page, &waiting)))
+    }
+
+    /// A page without what is not to be published now.
+    fn prepared(&mut self, mut page: PageInWork) -> PageInWork {
+        if self.suspicion.ended().is_some_and(|ended| page.charge(ended)) {
+            self.suspicion.charged();
+            self.is_tried_alone = false;
+        }
         page.hold_back(&mut self.topics);
-        Ok(page)
+        page
     }
 
     /// Publishes what is open: in each wave the first open event of every lane.

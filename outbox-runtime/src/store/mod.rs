@@ -16,6 +16,7 @@ use crate::{
     envelope::{Envelope, EventId, NewEvent},
     held::{Change, HeldEvent, Lane, Stage},
     lease::{Fence, LeaseName, Owner},
+    marker::Marker,
 };
 use std::{collections::BTreeSet, time::Duration};
 
@@ -142,6 +143,20 @@ pub trait Store: Clone + Send + Sync + 'static {
         fence: &Fence,
         lanes: &[String],
     ) -> impl Future<Output = Result<Vec<String>, StoreError>> + Send;
+
+    /// What the leader that worked last under this lease has marked, and its epoch.
+    fn marker(
+        &self,
+        fence: &Fence,
+    ) -> impl Future<Output = Result<Option<(i64, Marker)>, StoreError>> + Send {
+        let _ = fence;
+        std::future::ready(Ok(None))
+    }
+    /// Marks what this leader has in work. A store that keeps no markers never finds out which event ends its process.
+    fn mark(&self, fence: &Fence, marker: &Marker) -> impl Future<Output = Result<(), StoreError>> + Send {
+        let _ = (fence, marker);
+        std::future::ready(Ok(()))
+    }
 
     /// Begins a handler's transaction: as [`Store::begin`], with `timeout` also known to the database where it can be,
     /// so that a process which stops inside it blocks others no longer than that.

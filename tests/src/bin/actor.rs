@@ -1,15 +1,16 @@
 //! One process of a crash test, told by its arguments what to be: it is there to be killed.
 //!
 //! `actor relay|consume|work|enqueue --db URL [--file PATH | --nats URL] [--die-after BATCHES] [--pause-ms N]
-//! [--die-at-ack] [--dedup-ms N] [--count N]`. The store is told from the address; `work` relays and consumes.
+//! [--die-at-ack] [--dedup-ms N] [--count N] [--die-of KEY] [--takeover-ms N]`. The store is told from the address; `work` relays and consumes.
 #![allow(clippy::unwrap_used)]
 
+use outbox::Settings;
 use outbox::broker::Broker;
 use outbox::postgres::PostgresStore;
 use outbox::sqlite::SqliteStore;
 use outbox_tests::dying_broker::DyingBroker;
 use outbox_tests::file_broker::FileBroker;
-use outbox_tests::world::{TestStore, World, nats_broker, noted, quick_relay};
+use outbox_tests::world::{TestStore, World, nats_broker, noted, quick, quick_relay};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -50,7 +51,8 @@ async fn act<S: TestStore>(arguments: &Arguments) {
             outbox_tests::kill_this_process()
         }
         "relay" => {
-            let relay = world.relay(broker(arguments)).await;
+            let runner = world.outbox.runner().relay(quick_relay(), broker(arguments)).settings(quick);
+            let relay = runner.settings(|settings| take_over(arguments, settings)).start().await.unwrap();
             relay.run_until(std::future::pending()).await.unwrap();
         }
         "work" => {
@@ -63,9 +65,16 @@ async fn act<S: TestStore>(arguments: &Arguments) {
                 Some(_) => world.runner().consume_from(broker(arguments)),
                 None => world.runner().consume_locally(),
             };
+            let runner = runner.settings(|settings| take_over(arguments, settings));
             runner.start().await.unwrap().run_until(std::future::pending()).await.unwrap();
         }
         other => panic!("no such role: {other}"),
+    }
+}
+
+fn take_over(arguments: &Arguments, settings: &mut Settings) {
+    if let Some(millis) = arguments.number("--takeover-ms") {
+        settings.takeover = Duration::from_millis(u64::from(millis));
     }
 }
 
@@ -82,6 +91,9 @@ fn broker(arguments: &Arguments) -> Arc<dyn Broker> {
     let mut file = FileBroker::new(Path::new(arguments.value("--file").unwrap()));
     if let Some(batches) = arguments.number("--die-after") {
         file = file.dying_after(batches);
+    }
+    if let Some(key) = arguments.value("--die-of") {
+        file = file.dying_of(key);
     }
     if let Some(millis) = arguments.number("--pause-ms") {
         file = file.pausing(Duration::from_millis(u64::from(millis)));

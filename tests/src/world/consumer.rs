@@ -88,6 +88,7 @@ async fn note<S: TestStore>(
             Ok(())
         }
         Plan::HangFirst if attempt == 1 => std::future::pending().await,
+        Plan::KillProcess => crate::kill_this_process(),
         Plan::TakeMillis(millis) => {
             tokio::time::sleep(Duration::from_millis(u64::from(millis))).await;
             Ok(())

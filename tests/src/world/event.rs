@@ -35,6 +35,8 @@ pub enum Plan {
     SwallowFirst(u32),
     /// It takes longer than it may, in the first attempt.
     HangFirst,
+    /// It ends its process, every time.
+    KillProcess,
     /// Well, after so many milliseconds.
     TakeMillis(u32),
 }

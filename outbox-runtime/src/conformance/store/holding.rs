@@ -104,7 +104,10 @@ pub(super) async fn only_the_head_of_a_key_is_due<S: Store>(store: S) {
 
     let due = held.due().await;
 
-    assert_eq!(due, [HeldEvent { envelope: held.of_key[0].clone(), attempts: 1, replayed: false }]);
+    assert_eq!(
+        due,
+        [HeldEvent { envelope: held.of_key[0].clone(), attempts: 1, replayed: false, ended_process: false }]
+    );
     let waiting = held.store.waiting(&held.fence).await.expect("marks are counted");
     assert_eq!(waiting.due_in, Some(Duration::ZERO));
 }
@@ -136,7 +139,7 @@ pub(super) async fn a_retry_keeps_the_head_and_its_attempts<S: Store>(store: S) 
     held.apply(&[retry(Duration::ZERO)]).await;
     assert_eq!(
         held.due().await,
-        [HeldEvent { envelope: held.of_key[0].clone(), attempts: 2, replayed: false }]
+        [HeldEvent { envelope: held.of_key[0].clone(), attempts: 2, replayed: false, ended_process: false }]
     );
 }
 
@@ -189,7 +192,8 @@ pub(super) async fn a_replayed_event_goes_before_those_behind_it<S: Store>(store
     assert!(held.dead().await[0].replaying);
     assert_eq!(held.act().await, 1);
 
-    let head = HeldEvent { envelope: held.of_key[0].clone(), attempts: 0, replayed: true };
+    let head =
+        HeldEvent { envelope: held.of_key[0].clone(), attempts: 0, replayed: true, ended_process: false };
     assert_eq!(held.due().await, [head]);
     assert!(held.dead().await[0].replaying);
     held.apply(&[done(&held.of_key[0])]).await;

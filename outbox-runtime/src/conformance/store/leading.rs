@@ -3,9 +3,10 @@
 use super::{LONG, event, events_of, failure, lead, lead_for, open, publish, read};
 use crate::{
     cursor::{LogCursor, Settled},
-    envelope::Envelope,
+    envelope::{Envelope, EventId},
     held::{Change, Stage},
     lease::{Fence, Owner},
+    marker::Marker,
     store::{Claim, Claimed, HandlerToken, Store, StoreError},
 };
 use std::time::Duration;
@@ -104,6 +105,21 @@ fn assert_lost<T: std::fmt::Debug>(outcome: Result<T, StoreError>) {
         matches!(outcome, Err(StoreError::LeaseLost { .. })),
         "a lost lease let a write through: {outcome:?}"
     );
+}
+
+pub(super) async fn what_a_leader_has_in_work_is_told_to_its_successor_and_fenced<S: Store>(store: S) {
+    let old = lead_for(&store, &Stage::relay("r"), SHORT).await;
+    let other = lead(&store, &Stage::relay("other")).await;
+    assert_eq!(store.marker(&old).await.expect("a marker is read"), None);
+    let alone = Marker { suspects: 3, taken: 1, alone: Some(EventId::now()) };
+    store.mark(&old, &Marker::default()).await.expect("a leader marks");
+    store.mark(&old, &alone).await.expect("a leader marks again");
+
+    let new = take_over(&store, &old).await;
+
+    assert_lost(store.mark(&old, &Marker::default()).await);
+    assert_eq!(store.marker(&new).await.expect("a marker is read"), Some((old.epoch, alone)));
+    assert_eq!(store.marker(&other).await.expect("a marker is read"), None);
 }
 
 pub(super) async fn members_are_counted_until_their_time_is_up<S: Store>(store: S) {

@@ -1,12 +1,19 @@
-//! Leases, their heartbeats, and the members of a stage.
+//! Leases, their heartbeats and markers, and the members of a stage.
 
-use super::{PostgresStore, error::during, transaction::commit_own};
+use super::{
+    PostgresStore,
+    error::during,
+    transaction::{commit_own, lost},
+};
 use crate::{
+    envelope::EventId,
     held::Stage,
-    lease::{LeaseName, Owner},
+    lease::{Fence, LeaseName, Owner},
+    marker::Marker,
     store::StoreError,
 };
 use std::time::Duration;
+use uuid::Uuid;
 
 /// In a transaction with a limit on waiting: the row of a paused leader may be locked until the database ends it.
 pub(super) async fn acquire(
@@ -83,4 +90,33 @@ pub(super) async fn leave(store: &PostgresStore, stage: &Stage, owner: Owner) ->
         .await
         .map_err(during("leave a stage"))?;
     Ok(())
+}
+
+pub(super) async fn marker(
+    store: &PostgresStore,
+    fence: &Fence,
+) -> Result<Option<(i64, Marker)>, StoreError> {
+    let row: Option<(i64, i32, i32, Option<Uuid>)> = sqlx::query_as(store.sql().select_marker.clone())
+        .bind(fence.lease().as_str())
+        .fetch_optional(store.lease_pool())
+        .await
+        .map_err(during("read what the leader before had in work"))?;
+    Ok(row.map(|(epoch, suspects, taken, alone)| {
+        let (suspects, taken) = (suspects.cast_unsigned(), taken.cast_unsigned());
+        (epoch, Marker { suspects, taken, alone: alone.map(EventId) })
+    }))
+}
+
+pub(super) async fn mark(store: &PostgresStore, fence: &Fence, marker: &Marker) -> Result<(), StoreError> {
+    let marked = sqlx::query(store.sql().upsert_marker.clone())
+        .bind(fence.lease().as_str())
+        .bind(fence.owner.0)
+        .bind(fence.epoch)
+        .bind(marker.suspects.cast_signed())
+        .bind(marker.taken.cast_signed())
+        .bind(marker.alone.map(|id| id.0))
+        .fetch_optional(store.lease_pool())
+        .await
+        .map_err(during("mark what is in work"))?;
+    marked.map(|_| ()).ok_or_else(|| lost(fence))
 }

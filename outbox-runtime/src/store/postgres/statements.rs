@@ -89,6 +89,7 @@ statements! {
     select_due_heads,
     select_last_given,
     select_last_numbers,
+    select_marker,
     select_number_holders,
     select_old_leaves,
     select_sequence,
@@ -102,6 +103,7 @@ statements! {
     update_held,
     update_slot_secs,
     update_version,
+    upsert_marker,
 }
 
 /// The statements with a value that is known only when they run, and that the server takes in the text alone.

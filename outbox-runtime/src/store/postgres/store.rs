@@ -13,6 +13,7 @@ use crate::{
     gaps::GapCursor,
     held::{Change, HeldEvent, Lane, Stage},
     lease::{Fence, LeaseName, Owner},
+    marker::Marker,
     store::{
         Claim, Claimed, EventState, HandlerToken, OpenTx, Retention, StageStatus, Statement, Store,
         StoreError, Waiting, sealed::Sealed,
@@ -136,6 +137,14 @@ impl Store for PostgresStore {
 
     async fn waiting_lanes(&self, fence: &Fence, lanes: &[String]) -> Result<Vec<String>, StoreError> {
         within(self, "look which keys wait", record::waiting_lanes(self, fence, lanes)).await
+    }
+
+    async fn marker(&self, fence: &Fence) -> Result<Option<(i64, Marker)>, StoreError> {
+        within(self, "read what the leader before had in work", lease::marker(self, fence)).await
+    }
+
+    async fn mark(&self, fence: &Fence, marker: &Marker) -> Result<(), StoreError> {
+        within(self, "mark what is in work", lease::mark(self, fence, marker)).await
     }
 
     async fn begin_handler(&self, timeout: Duration) -> Result<Tx, StoreError> {

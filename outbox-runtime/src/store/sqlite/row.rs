@@ -3,6 +3,7 @@
 use crate::{
     envelope::{Envelope, EventId, Headers, NewEvent, Seq, Twin},
     held::{HeldEvent, HeldId, Lane},
+    marker::Marker,
     store::{StatementValue, StoreError},
 };
 use outbox_schema::OnPoison;
@@ -137,7 +138,16 @@ pub(super) fn held_event(row: &SqliteRow) -> Result<HeldEvent, StoreError> {
         envelope: envelope(row)?,
         attempts: get(row, "attempts")?,
         replayed: get(row, "replayed")?,
+        ended_process: get(row, "ended_process")?,
     })
+}
+
+/// Reads a marker, and the epoch of its leader.
+pub(super) fn marker(row: &SqliteRow) -> Result<(i64, Marker), StoreError> {
+    let alone: Option<String> = get(row, "alone")?;
+    // What is no id is no event that could be met again.
+    let alone = alone.and_then(|id| id.parse().ok());
+    Ok((get(row, "epoch")?, Marker { suspects: get(row, "suspects")?, taken: get(row, "taken")?, alone }))
 }
 
 /// Reads one column.

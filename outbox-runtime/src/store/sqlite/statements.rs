@@ -59,6 +59,7 @@ statements! {
     select_fence,
     select_last_given,
     select_latest,
+    select_marker,
     select_meta,
     select_page,
     select_progress,
@@ -69,6 +70,7 @@ statements! {
     update_progress,
     update_waiting,
     upsert_dead_letter,
+    upsert_marker,
     upsert_member,
     upsert_meta,
 }

@@ -12,6 +12,7 @@ use crate::{
     envelope::{EventId, NewEvent},
     held::{Change, HeldEvent, Stage},
     lease::{Fence, LeaseName, Owner},
+    marker::Marker,
     store::{
         Claim, Claimed, EventState, HandlerToken, OpenTx, Retention, StageStatus, Statement, Store,
         StoreError, Waiting, sealed::Sealed,
@@ -231,6 +232,30 @@ impl Store for SqliteStore {
             .fetch_all(&self.pool)
             .await
             .map_err(database("look which keys wait"))
+    }
+
+    async fn marker(&self, fence: &Fence) -> Result<Option<(i64, Marker)>, StoreError> {
+        let row = sqlx::query(self.statements.select_marker.clone())
+            .bind(fence.lease().as_str())
+            .fetch_optional(&self.pool)
+            .await
+            .map_err(database("read what the leader before had in work"))?;
+        row.as_ref().map(row::marker).transpose()
+    }
+
+    async fn mark(&self, fence: &Fence, marker: &Marker) -> Result<(), StoreError> {
+        let mut tx = transaction::begin_urgent(self).await?;
+        transaction::check_fence(self, &mut tx, fence).await?;
+        sqlx::query(self.statements.upsert_marker.clone())
+            .bind(fence.lease().as_str())
+            .bind(fence.epoch)
+            .bind(marker.suspects)
+            .bind(marker.taken)
+            .bind(marker.alone.map(|id| id.to_string()))
+            .execute(&mut *tx)
+            .await
+            .map_err(database("mark what is in work"))?;
+        tx.commit().await.map_err(database("mark what is in work"))
     }
 
     async fn begin_handler(&self, _timeout: Duration) -> Result<SqliteTx, StoreError> {

@@ -3,5 +3,6 @@
 GRANT SELECT ON {outbox_log} TO {outbox_role:name};
 GRANT SELECT ON SEQUENCE {outbox_seq} TO {outbox_role:name};
 GRANT SELECT, INSERT, UPDATE, DELETE ON {outbox_progress}, {outbox_hole}, {outbox_leader}, {outbox_heartbeat},
-      {outbox_member}, {outbox_waiting}, {outbox_held}, {outbox_dead_letter}, {outbox_request}, {outbox_inbox}
+      {outbox_member}, {outbox_waiting}, {outbox_held}, {outbox_dead_letter}, {outbox_request}, {outbox_inbox},
+      {outbox_marker}
       TO {outbox_role:name};

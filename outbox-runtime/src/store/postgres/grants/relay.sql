@@ -5,5 +5,6 @@ GRANT SELECT ON SEQUENCE {outbox_seq} TO {outbox_role:name};
 GRANT SELECT, TRUNCATE ON {outbox_log_0}, {outbox_log_1}, {outbox_log_2}, {outbox_log_3}, {outbox_log_4}, {outbox_log_5},
       {outbox_log_6}, {outbox_log_7} TO {outbox_role:name};
 GRANT SELECT, INSERT, UPDATE, DELETE ON {outbox_progress}, {outbox_hole}, {outbox_leader}, {outbox_heartbeat},
-      {outbox_member}, {outbox_waiting}, {outbox_held}, {outbox_dead_letter}, {outbox_request}, {outbox_inbox}
+      {outbox_member}, {outbox_waiting}, {outbox_held}, {outbox_dead_letter}, {outbox_request}, {outbox_inbox},
+      {outbox_marker}
       TO {outbox_role:name};

@@ -3,7 +3,8 @@ SELECT head.*
   FROM {outbox_waiting} AS waiting
  CROSS JOIN LATERAL (
        SELECT seq, occurred_at, id, topic, key, event_type, event_version, payload, source, dataschema, headers,
-              traceparent, tracestate, twin_id, twin_version, on_poison, attempts, replayed
+              traceparent, tracestate, twin_id, twin_version, on_poison, attempts, replayed,
+              coalesce(reason = 'process-ended', false) AS ended_process
          FROM {outbox_held} AS held
         WHERE held.stage = waiting.stage AND held.lane = waiting.lane
         ORDER BY held.seq, held.source, held.id

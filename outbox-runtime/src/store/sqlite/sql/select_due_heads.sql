@@ -1,5 +1,5 @@
 -- The heads of the lanes of stage ?1, share ?2, that are due, the longest due first, at most ?3.
-SELECT held.*
+SELECT held.*, coalesce(held.reason = 'process-ended', 0) AS ended_process
   FROM {outbox_waiting} AS waiting
   JOIN {outbox_held} AS held
     ON (held.stage, held.lane, held.seq, held.source, held.id) =

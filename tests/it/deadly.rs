@@ -1,0 +1,119 @@
+//! A payload that kills the process which works on it: found among a thousand, set aside alone, by processes that die.
+
+use outbox::{DeadLetter, DeadLetterFilter};
+use outbox_tests::actor::actor;
+use outbox_tests::file_broker::FileBroker;
+use outbox_tests::on_each_store;
+use outbox_tests::servers::Process;
+use outbox_tests::world::{Noted, Plan, TestStore, World, eventually, noted, numbers_of, planned};
+use std::collections::HashSet;
+use std::time::{Duration, Instant};
+
+const ACTOR: &str = env!("CARGO_BIN_EXE_actor");
+
+/// The attempts of the world's relays and consumers.
+const ATTEMPTS: u32 = 4;
+
+/// Long enough for two dozen processes that start, die and leave a lease behind.
+const PATIENCE: Duration = Duration::from_secs(240);
+
+on_each_store! {
+    a_payload_that_kills_the_relay_is_alone_set_aside_out_of_a_page_of_1000,
+    a_payload_that_kills_the_consumer_is_alone_set_aside_and_its_key_waits,
+    processes_that_are_killed_for_other_reasons_charge_nobody,
+}
+
+/// A thousand notes; the one at `at` is `other`.
+fn thousand(at: usize, other: Noted) -> Vec<Noted> {
+    let mut events: Vec<Noted> = (0..1_000).map(|n| noted(&format!("key-{}", n % 100), n)).collect();
+    events[at] = other;
+    events
+}
+
+/// Starts processes, one after the other, until `is_done`; gives how many died, and the last one.
+async fn deaths(start: impl Fn() -> Process, mut is_done: impl AsyncFnMut() -> bool) -> (u32, Process) {
+    let deadline = Instant::now() + PATIENCE;
+    let (mut process, mut deaths) = (start(), 0);
+    while !is_done().await {
+        assert!(Instant::now() < deadline, "not done after {deaths} deaths");
+        if !process.is_running() {
+            deaths += 1;
+            process = start();
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    (deaths, process)
+}
+
+async fn dead_letters<S: TestStore>(world: &World<S>) -> Vec<DeadLetter> {
+    world.outbox.dead_letters(&DeadLetterFilter::default(), 100).await.unwrap()
+}
+
+fn assert_alone_and_charged(dead: &[DeadLetter]) {
+    let found: Vec<_> =
+        dead.iter().map(|dead| (dead.envelope.key.as_deref(), dead.reason.as_str(), dead.attempts)).collect();
+    assert_eq!(found, [(Some("deadly"), "process-ended", ATTEMPTS)]);
+}
+
+async fn a_payload_that_kills_the_relay_is_alone_set_aside_out_of_a_page_of_1000<S: TestStore>() {
+    let Some(world) = World::<S>::start().await else { return };
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("published");
+    world.enqueue_all(&thousand(613, noted("deadly", 613))).await;
+    world.enqueue_each([noted("deadly", 1_000)]).await;
+    let relay = || {
+        let file = file.to_str().unwrap();
+        let more = ["--file", file, "--die-of", "deadly", "--takeover-ms", "300"];
+        actor(ACTOR, &[&["relay", "--db", &world.url], &more[..]].concat())
+    };
+    let published = || FileBroker::lines(&file).iter().map(|line| line.seq).collect::<HashSet<_>>().len();
+
+    let (deaths, _last) =
+        deaths(relay, async || published() == 999 && !dead_letters(&world).await.is_empty()).await;
+
+    // The logarithm of a thousand to the base of two is just below ten.
+    println!("{deaths} deaths");
+    assert!(deaths <= 10 + ATTEMPTS, "{deaths} deaths");
+    assert_alone_and_charged(&dead_letters(&world).await);
+    let status = world.outbox.store().status().await.unwrap();
+    assert_eq!((status[0].held, status[0].parked_keys), (1, 1), "the next of its key waits for a person");
+}
+
+async fn a_payload_that_kills_the_consumer_is_alone_set_aside_and_its_key_waits<S: TestStore>() {
+    let Some(world) = World::<S>::start().await else { return };
+    world.enqueue_all(&thousand(613, planned("deadly", 613, Plan::KillProcess))).await;
+    world.enqueue_each([noted("deadly", 1_000)]).await;
+    let consumer = || actor(ACTOR, &["consume", "--db", &world.url, "--takeover-ms", "300"]);
+
+    let (deaths, _last) = deaths(consumer, async || {
+        world.outbox.store().effect_count().await == 999 && !dead_letters(&world).await.is_empty()
+    })
+    .await;
+
+    // At most 256 in memory and 8 at work.
+    println!("{deaths} deaths");
+    assert!(deaths <= 9 + ATTEMPTS, "{deaths} deaths");
+    assert_alone_and_charged(&dead_letters(&world).await);
+    let effects = world.outbox.store().effects().await;
+    assert_eq!(numbers_of(&effects, "deadly"), Vec::<i64>::new());
+    assert!((0..100).all(|key| numbers_of(&effects, &format!("key-{key}")).is_sorted()));
+}
+
+async fn processes_that_are_killed_for_other_reasons_charge_nobody<S: TestStore>() {
+    let Some(world) = World::<S>::start().await else { return };
+    let consume = || actor(ACTOR, &["consume", "--db", &world.url, "--takeover-ms", "300"]);
+    let mut done = 0;
+    for round in 0..6 {
+        let mut process = consume();
+        world.enqueue_each((0..20).map(|n| noted(&format!("key-{}", n % 3), round * 20 + n))).await;
+        done += 5;
+        eventually("some are handled", async || world.outbox.store().effect_count().await >= done).await;
+        process.kill();
+    }
+
+    let _process = consume();
+
+    let effects = world.effects_of(120).await;
+    assert_eq!(effects.len(), 120);
+    assert_eq!(dead_letters(&world).await.len(), 0);
+}

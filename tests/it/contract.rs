@@ -48,6 +48,34 @@ enum Means {
     Transfer(String),
 }
 
+/// Two events whose types have the same names and other shapes.
+macro_rules! same_names {
+    ($module:ident, $event_type:literal, $field:ident: $type:ty) => {
+        mod $module {
+            use super::*;
+
+            #[derive(Event, Serialize, Deserialize, JsonSchema)]
+            #[event(type = $event_type, version = 1, topic = "test-names", unordered)]
+            pub(super) struct Listed {
+                pub(super) pages: Page<Page<Page<Address>>>,
+            }
+
+            #[derive(Serialize, Deserialize, JsonSchema)]
+            pub(super) struct Page<T> {
+                pub(super) $field: Vec<T>,
+            }
+
+            #[derive(Serialize, Deserialize, JsonSchema)]
+            pub(super) struct Address {
+                pub(super) zip: $type,
+            }
+        }
+    };
+}
+
+same_names!(north, "test.contract.north", items: String);
+same_names!(south, "test.contract.south", rows: u32);
+
 fn described(event_type: &str) -> &'static EventDescriptor {
     let catalog = Catalog::collect().unwrap();
     catalog.events().iter().find(|event| event.event_type == event_type).copied().unwrap()
@@ -97,5 +125,28 @@ fn a_flattened_enum_leaves_room_for_the_members_of_the_envelope() {
                 "{payload}"
             );
         }
+    }
+}
+
+#[test]
+fn types_of_one_name_in_two_events_do_not_mix() {
+    use {north as n, south as s};
+    let address = n::Address { zip: "0150".to_owned() };
+    let pages = n::Page { items: vec![n::Page { items: vec![n::Page { items: vec![address] }] }] };
+    let north = serde_json::to_value(n::Listed { pages }).unwrap();
+    let pages = s::Page { rows: vec![s::Page { rows: vec![s::Page { rows: vec![s::Address { zip: 7 }] }] }] };
+    let south = serde_json::to_value(s::Listed { pages }).unwrap();
+    for (event_type, own, other) in
+        [("test.contract.north", &north, &south), ("test.contract.south", &south, &north)]
+    {
+        let contract = Contract::of(described(event_type)).unwrap();
+        let fits = |payload: &Value| {
+            let mut payload = payload.clone();
+            payload["eventType"] = json!(event_type);
+            payload["eventVersion"] = json!(1);
+            compare(&json!({ "const": payload }), &contract.writes, Formats::Asserted)
+        };
+        assert_eq!(fits(own), Verdict::Holds, "{event_type}");
+        assert!(matches!(fits(other), Verdict::Breaks(_)), "{event_type}");
     }
 }

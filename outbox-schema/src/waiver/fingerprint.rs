@@ -25,7 +25,10 @@ pub(crate) fn fingerprint(finding: &Finding) -> String {
 /// What changed, without the new fields that stand beside it: they are told because they may be the new names of old
 /// ones, and are changes of their own.
 fn own(what: &str) -> String {
-    let is_beside = |sentence: &&str| sentence.starts_with("field `") && sentence.ends_with("` was added");
+    let is_beside = |sentence: &&str| {
+        let plain = sentence.strip_suffix(" and is required").unwrap_or(sentence);
+        plain.starts_with("field `") && plain.ends_with("` was added")
+    };
     let mut sentences = what.split("; ");
     let first = sentences.next();
     let rest = sentences.filter(|sentence| !is_beside(sentence));

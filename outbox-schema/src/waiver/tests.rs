@@ -50,8 +50,10 @@ fn a_fingerprint_is_that_of_the_change_and_of_nothing_else() {
         ..finding.clone()
     };
     assert_eq!(fingerprint(&seen_elsewhere), name);
-    let beside = broken("/lines/0/sku", "field `lines[].sku` was removed; field `lines[].name` was added");
-    assert_eq!(fingerprint(&beside), name);
+    for more in ["field `lines[].name` was added", "field `lines[].name` was added and is required"] {
+        let beside = broken("/lines/0/sku", &format!("field `lines[].sku` was removed; {more}"));
+        assert_eq!(fingerprint(&beside), name);
+    }
     for other in [
         broken("/lines/0/sku", "`lines[].sku` changed its type from string to integer"),
         broken("/lines/0/name", "field `lines[].sku` was removed"),

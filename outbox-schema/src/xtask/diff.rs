@@ -42,8 +42,8 @@ enum Kind {
 
 struct Change {
     what: String,
-    /// The id of the finding, if somebody breaks or may break.
-    breaks: Option<&'static str>,
+    /// The ids of the findings, if somebody breaks or may break.
+    breaks: Vec<&'static str>,
 }
 
 pub(super) fn run(project: &Project, args: &Args) -> Result<bool, String> {
@@ -112,15 +112,48 @@ fn entries(from: &[Contract], to: &[Contract], events: &[&'static EventDescripto
 
 /// What breaks somebody first, then the rest.
 fn changes(old: &Contract, new: &Contract, event: Option<&EventDescriptor>) -> Vec<Change> {
-    let findings = compat::check(old, new, event);
-    let told: Vec<Change> = findings
-        .iter()
-        .map(|finding| Change {
-            what: finding.what.clone(),
-            breaks: (finding.id.severity() != Severity::Warning).then_some(finding.id.as_str()),
-        })
-        .collect();
+    let mut told: Vec<Change> = Vec::new();
+    for finding in compat::check(old, new, event) {
+        let breaks = (finding.id.severity() != Severity::Warning).then_some(finding.id.as_str());
+        match told.iter_mut().find(|change| change.what == finding.what) {
+            // One change may break several.
+            Some(change) => change.breaks.extend(breaks),
+            None => told.push(Change { what: finding.what, breaks: breaks.into_iter().collect() }),
+        }
+    }
     let is_told = |what: &String| told.iter().any(|change| change.what.contains(what.as_str()));
     let rest: Vec<String> = compat::sentences(old, new).into_iter().filter(|what| !is_told(what)).collect();
-    told.into_iter().chain(rest.into_iter().map(|what| Change { what, breaks: None })).collect()
+    told.into_iter().chain(rest.into_iter().map(|what| Change { what, breaks: Vec::new() })).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::OrderingMode;
+    use serde_json::json;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn a_change_that_breaks_several_is_told_once() {
+        let contract = |total: &str| {
+            let schema = json!({ "properties": { "total": { "type": total } }, "type": "object" });
+            Contract {
+                event_type: "orders.placed".to_owned(),
+                event_version: 1,
+                topic: "orders".to_owned(),
+                ordering: OrderingMode::Unordered,
+                key: "none".to_owned(),
+                aliases: BTreeMap::new(),
+                refuses: BTreeSet::new(),
+                writes: schema.clone(),
+                reads: schema,
+            }
+        };
+        let entries = entries(&[contract("integer")], &[contract("string")], &[]);
+        let text = text::for_people("v1.0.0", "the code", &entries, &text::changelog(&entries));
+        let what = "`total` changed its type from integer to string";
+        let line = format!("  breaking: {what} [reader-refuses-released, released-reader-refuses]\n");
+        assert!(text.contains(&line), "{text}");
+        assert_eq!(text.matches(what).count(), 2, "once for people, once for the CHANGELOG: {text}");
+    }
 }

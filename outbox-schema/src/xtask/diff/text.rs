@@ -31,9 +31,9 @@ pub(super) fn for_people(from: &str, to: &str, entries: &[Entry], changelog: &st
 }
 
 fn lines(changes: &[Change]) -> String {
-    let line = |change: &Change| match change.breaks {
-        Some(id) => format!("  breaking: {} [{id}]\n", change.what),
-        None => format!("  {}\n", change.what),
+    let line = |change: &Change| match change.breaks.is_empty() {
+        true => format!("  {}\n", change.what),
+        false => format!("  breaking: {} [{}]\n", change.what, change.breaks.join(", ")),
     };
     changes.iter().map(line).collect()
 }
@@ -47,7 +47,7 @@ pub(super) fn changelog(entries: &[Entry]) -> String {
             Kind::Added(topic) => added.push_str(&format!("- Event {event}, on topic `{topic}`.\n")),
             Kind::Removed => removed.push_str(&format!("- **Breaking:** event {event}.\n")),
             Kind::Changed(changes) => changes.iter().for_each(|change| {
-                let breaking = if change.breaks.is_some() { "**Breaking:** " } else { "" };
+                let breaking = if change.breaks.is_empty() { "" } else { "**Breaking:** " };
                 changed.push_str(&format!("- {breaking}{event}: {}.\n", change.what));
             }),
         }

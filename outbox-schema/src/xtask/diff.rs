@@ -8,7 +8,8 @@ use super::project::Project;
 use crate::baseline::{self, Baseline, Choice, Found};
 use crate::compat::{self, Severity};
 use crate::{Contract, EventDescriptor};
-use std::collections::BTreeMap;
+use serde_json::{Map, Value};
+use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(clap::Args)]
 pub(super) struct Args {
@@ -122,8 +123,42 @@ fn changes(old: &Contract, new: &Contract, event: Option<&EventDescriptor>) -> V
         }
     }
     let is_told = |what: &String| told.iter().any(|change| change.what.contains(what.as_str()));
-    let rest: Vec<String> = compat::sentences(old, new).into_iter().filter(|what| !is_told(what)).collect();
+    let rest = compat::sentences(old, new).into_iter().chain(beside_the_schemas(old, new));
+    let rest: Vec<String> = rest.filter(|what| !is_told(what)).collect();
     told.into_iter().chain(rest.into_iter().map(|what| Change { what, breaks: Vec::new() })).collect()
+}
+
+/// Members of a contract of which other sentences tell, or nobody needs to.
+const TOLD_ELSEWHERE: &[&str] = &[
+    "aliases",
+    "digest",
+    "eventType",
+    "eventVersion",
+    "format",
+    "key",
+    "ordering",
+    "reads",
+    "topic",
+    "writes",
+];
+
+/// What else the contracts state, such as the day on which a version retires.
+fn beside_the_schemas(old: &Contract, new: &Contract) -> Vec<String> {
+    let file = |contract: &Contract| -> Map<String, Value> {
+        serde_json::from_str(&contract.to_text()).expect("a contract is written as an object")
+    };
+    let (old, new) = (file(old), file(new));
+    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let names: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
+    let names = names.into_iter().filter(|name| !TOLD_ELSEWHERE.contains(&name.as_str()));
+    let sentence = |name: &String| match (old.get(name), new.get(name)) {
+        (old, new) if old == new => None,
+        (None, Some(new)) => Some(format!("`{name}` is {} now", text(new))),
+        (Some(old), Some(new)) => Some(format!("`{name}` is {} now, which was {}", text(new), text(old))),
+        (Some(old), None) => Some(format!("`{name}` is stated no longer, which was {}", text(old))),
+        (None, None) => None,
+    };
+    names.filter_map(sentence).collect()
 }
 
 #[cfg(test)]
@@ -131,24 +166,34 @@ mod tests {
     use super::*;
     use crate::OrderingMode;
     use serde_json::json;
-    use std::collections::BTreeSet;
+
+    fn contract(total: &str) -> Contract {
+        let schema = json!({ "properties": { "total": { "type": total } }, "type": "object" });
+        Contract {
+            event_type: "orders.placed".to_owned(),
+            event_version: 1,
+            topic: "orders".to_owned(),
+            ordering: OrderingMode::Unordered,
+            key: "none".to_owned(),
+            aliases: BTreeMap::new(),
+            refuses: BTreeSet::new(),
+            writes: schema.clone(),
+            reads: schema,
+        }
+    }
+
+    #[test]
+    fn what_a_contract_states_beside_its_schemas_is_told() {
+        let (old, mut new) = (contract("string"), contract("string"));
+        new.refuses.insert("/total".to_owned());
+        let told =
+            |old, new| changes(old, new, None).into_iter().map(|change| change.what).collect::<Vec<_>>();
+        assert_eq!(told(&old, &new), ["`refuses` is [\"/total\"] now"]);
+        assert_eq!(told(&new, &old), ["`refuses` is stated no longer, which was [\"/total\"]"]);
+    }
 
     #[test]
     fn a_change_that_breaks_several_is_told_once() {
-        let contract = |total: &str| {
-            let schema = json!({ "properties": { "total": { "type": total } }, "type": "object" });
-            Contract {
-                event_type: "orders.placed".to_owned(),
-                event_version: 1,
-                topic: "orders".to_owned(),
-                ordering: OrderingMode::Unordered,
-                key: "none".to_owned(),
-                aliases: BTreeMap::new(),
-                refuses: BTreeSet::new(),
-                writes: schema.clone(),
-                reads: schema,
-            }
-        };
         let entries = entries(&[contract("integer")], &[contract("string")], &[]);
         let text = text::for_people("v1.0.0", "the code", &entries, &text::changelog(&entries));
         let what = "`total` changed its type from integer to string";

@@ -120,6 +120,9 @@ impl<S: Store> Keeper<S> {
     pub(crate) async fn keep(mut self) {
         let mut held: HashMap<Share, Held> = HashMap::new();
         let (mut failing, mut left) = (false, false);
+        let mut freed = 0;
+        let leases: Vec<LeaseName> =
+            self.shares.iter().map(|share| LeaseName::of(&self.stage, share)).collect();
         loop {
             match self.round(&mut held).await {
                 Ok(()) => failing = false,
@@ -152,6 +155,7 @@ impl<S: Store> Keeper<S> {
                     None => break,
                 },
                 () = self.stop.cancelled(), if !stopping => {}
+                () = self.store.freed(&leases, &mut freed), if !stopping && held.len() < leases.len() => {}
                 () = tokio::time::sleep(self.config.tick()) => {}
             }
         }

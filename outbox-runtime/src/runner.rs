@@ -82,6 +82,8 @@ pub struct Settings {
     pub patience: Duration,
     /// How long work in flight may take to end at a stop; default 30 s.
     pub drain: Duration,
+    /// How long a stage may stand still, beyond what its calls may take each, before its lease is given up; default 60 s.
+    pub stall: Duration,
     /// The most deliveries in memory for each partition of a consumer; default 256.
     pub in_flight_max: u32,
     /// The most keys that may wait in each partition of a consumer; at the limit it says so and takes nothing new until
@@ -98,6 +100,7 @@ impl Default for Settings {
             poll: Duration::from_secs(1),
             patience: Duration::from_secs(30),
             drain: Duration::from_secs(30),
+            stall: Duration::from_secs(60),
             in_flight_max: 256,
             waiting_keys_max: 100_000,
             retention: Retention::default(),
@@ -360,7 +363,7 @@ impl<S: Store> RunnerBuilder<S> {
 
     /// The lease of a stage whose single waits take `wait_max` at most.
     fn lease(&self, wait_max: Duration) -> LeaseConfig {
-        let stall_max = wait_max * 2 + self.settings.poll + Duration::from_secs(60);
+        let stall_max = wait_max * 2 + self.settings.poll + self.settings.stall;
         LeaseConfig { takeover: self.settings.takeover, stall_max }
     }
 }

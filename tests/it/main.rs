@@ -14,6 +14,7 @@ mod failures;
 mod github_events;
 mod history;
 mod isolation;
+mod leading;
 mod macros;
 mod promise;
 mod quickstart;

@@ -101,6 +101,15 @@ pub trait Store: Clone + Send + Sync + 'static {
     /// Gives a lease back, so that another takes it at once.
     fn release(&self, lease: &LeaseName, owner: Owner)
     -> impl Future<Output = Result<(), StoreError>> + Send;
+    /// Completes when one of these leases may be free: when more leases were given back than `freed` counts, which it sets.
+    /// A hint only: who waits asks by itself now and then. Never completes where the database cannot tell.
+    ///
+    /// # Cancel safety
+    /// As [`Store::notified`].
+    fn freed(&self, leases: &[LeaseName], freed: &mut u64) -> impl Future<Output = ()> + Send {
+        let _ = (leases, freed);
+        std::future::pending()
+    }
     /// Says that `owner` works on `stage` for `ttl`, and gives the number of owners that do.
     fn join(
         &self,

@@ -40,6 +40,8 @@ pub trait TestStore: Store {
         key: &str,
         n: i64,
     ) -> impl Future<Output = Result<(), sqlx::Error>> + Send;
+    /// Lets every lease run out so many seconds later, or earlier: what a jump of the database's clock amounts to.
+    fn move_leases(&self, secs: i64) -> impl Future<Output = ()> + Send;
     /// Takes the consumer's progress back to the beginning of the log, as after a crash before the settle.
     fn forget_progress(&self) -> impl Future<Output = ()> + Send;
     /// The payloads in the log, in order.
@@ -89,6 +91,11 @@ impl TestStore for SqliteStore {
     async fn write_effect(connection: &mut SqliteConnection, key: &str, n: i64) -> Result<(), sqlx::Error> {
         let query = sqlx::query("INSERT INTO effect (key, n, process) VALUES (?, ?, ?)");
         query.bind(key).bind(n).bind(this_process()).execute(connection).await.map(|_| ())
+    }
+
+    async fn move_leases(&self, secs: i64) {
+        let update = sqlx::query("UPDATE outbox_leader SET expires_at = expires_at + 1000 * ?").bind(secs);
+        update.execute(self.pool()).await.unwrap();
     }
 
     async fn forget_progress(&self) {
@@ -160,6 +167,11 @@ impl TestStore for PostgresStore {
     async fn write_effect(connection: &mut PgConnection, key: &str, n: i64) -> Result<(), sqlx::Error> {
         let query = sqlx::query("INSERT INTO effect (key, n, process) VALUES ($1, $2, $3)");
         query.bind(key).bind(n).bind(this_process()).execute(connection).await.map(|_| ())
+    }
+
+    async fn move_leases(&self, secs: i64) {
+        let update = "UPDATE outbox_heartbeat SET expires_at = expires_at + make_interval(secs => $1)";
+        sqlx::query(update).bind(secs as f64).execute(self.pool()).await.unwrap();
     }
 
     async fn forget_progress(&self) {

@@ -60,6 +60,7 @@ pub(super) async fn release(
     sqlx::query(store.sql().release_lease.clone())
         .bind(lease.as_str())
         .bind(owner.0)
+        .bind(store.listener().channel())
         .execute(store.lease_pool())
         .await
         .map_err(during("give a lease back"))?;

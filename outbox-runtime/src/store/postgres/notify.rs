@@ -26,9 +26,14 @@ pub(super) struct Listener {
     channel: String,
     /// Whoever holds it listens for the others too.
     connection: Mutex<Option<Connected>>,
-    /// Counts what was heard. A waiter compares it with what it knew before, so that it misses nothing between two waits.
+    /// Counts what was heard: of events, and of leases that were given back. A waiter compares it with what it knew before,
+    /// so that it misses nothing between two waits.
     heard: watch::Sender<u64>,
+    freed: watch::Sender<u64>,
 }
+
+/// The payload of a notification that a lease was given back; of events there is none.
+const FREED: &str = "freed";
 
 #[derive(Debug)]
 struct Connected {
@@ -38,7 +43,12 @@ struct Connected {
 
 impl Listener {
     pub(super) fn new(channel: String) -> Self {
-        Self { channel, connection: Mutex::new(None), heard: watch::Sender::new(0) }
+        let (heard, freed) = (watch::Sender::new(0), watch::Sender::new(0));
+        Self { channel, connection: Mutex::new(None), heard, freed }
+    }
+
+    pub(super) fn channel(&self) -> &str {
+        &self.channel
     }
 }
 
@@ -51,38 +61,68 @@ pub(super) async fn notify(store: &PostgresStore) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Completes when more was heard than `heard` counts. One waiter listens; when it is dropped, the next one takes its
-/// place.
+/// Completes when more was heard than `heard` counts.
 pub(super) async fn notified(store: &PostgresStore, heard: &mut u64) {
-    let mut count = store.listener().heard.subscribe();
-    let known = *heard;
+    more_than(store, &store.listener().heard, heard).await;
+}
+
+/// Completes when more leases were given back than `freed` counts.
+pub(super) async fn freed(store: &PostgresStore, freed: &mut u64) {
+    more_than(store, &store.listener().freed, freed).await;
+}
+
+/// One waiter listens; when it is dropped, the next one takes its place.
+async fn more_than(store: &PostgresStore, counter: &watch::Sender<u64>, known: &mut u64) {
+    let mut count = counter.subscribe();
+    let before = *known;
     tokio::select! { biased;
-        _ = count.wait_for(|count| *count != known) => {}
+        _ = count.wait_for(|count| *count != before) => {}
+        // Ends only when the store's listener does.
         () = listen(store) => {}
     }
-    *heard = *store.listener().heard.borrow();
+    *known = *counter.borrow();
 }
 
 async fn listen(store: &PostgresStore) {
     let listener = store.listener();
     let mut connection = listener.connection.lock().await;
-    while let Err(error) = receive(store, &mut connection).await {
-        *connection = None;
-        tracing::debug!(
-            error = &error as &dyn std::error::Error,
-            "the listening connection was lost; readers poll"
-        );
-        tokio::time::sleep(RECONNECT_PAUSE).await;
+    loop {
+        match receive(store, &mut connection).await {
+            Ok(heard) => {
+                if heard != Heard::Freed {
+                    listener.heard.send_modify(|count| *count += 1);
+                }
+                if heard != Heard::Events {
+                    listener.freed.send_modify(|count| *count += 1);
+                }
+                // Whoever waits for it is woken, this one too.
+                tokio::task::yield_now().await;
+            }
+            Err(error) => {
+                *connection = None;
+                tracing::debug!(
+                    error = &error as &dyn std::error::Error,
+                    "the listening connection was lost; readers poll"
+                );
+                tokio::time::sleep(RECONNECT_PAUSE).await;
+            }
+        }
     }
-    listener.heard.send_modify(|count| *count += 1);
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Heard {
+    Events,
+    Freed,
+    /// What was sent before cannot be heard any more: look for both.
+    Connected,
 }
 
 /// Completes when there is reason to look. Dropped at any point, it leaves a connection that listens, or none.
-async fn receive(store: &PostgresStore, connection: &mut Option<Connected>) -> Result<(), sqlx::Error> {
+async fn receive(store: &PostgresStore, connection: &mut Option<Connected>) -> Result<Heard, sqlx::Error> {
     let Some(Connected { listener, answered_at }) = connection else {
         *connection = Some(connect(store).await?);
-        // Whatever was sent before cannot be heard any more: look.
-        return Ok(());
+        return Ok(Heard::Connected);
     };
     loop {
         if answered_at.elapsed() >= SILENCE_MAX {
@@ -92,9 +132,9 @@ async fn receive(store: &PostgresStore, connection: &mut Option<Connected>) -> R
         }
         let silence_left = SILENCE_MAX.saturating_sub(answered_at.elapsed());
         match timeout(silence_left, listener.try_recv()).await {
-            Ok(Ok(Some(_notification))) => {
+            Ok(Ok(Some(notification))) => {
                 *answered_at = Instant::now();
-                return Ok(());
+                return Ok(if notification.payload() == FREED { Heard::Freed } else { Heard::Events });
             }
             Ok(Ok(None)) => {
                 let source = std::io::Error::from(std::io::ErrorKind::ConnectionAborted);

@@ -106,6 +106,10 @@ impl Store for PostgresStore {
         within(self, "give a lease back", lease::release(self, lease, owner)).await
     }
 
+    async fn freed(&self, _leases: &[LeaseName], freed: &mut u64) {
+        notify::freed(self, freed).await;
+    }
+
     async fn join(&self, stage: &Stage, owner: Owner, ttl: Duration) -> Result<u32, StoreError> {
         within(self, "join a stage", lease::join(self, stage, owner, ttl)).await
     }

@@ -46,6 +46,7 @@ statements! {
     insert_progress,
     insert_requests,
     insert_waiting,
+    is_free,
     is_older,
     lift_lane,
     mark_replaying,

@@ -24,6 +24,9 @@ use std::time::Duration;
 /// The most rows that one step of retention deletes, so that writers wait for it a few milliseconds at most.
 const SWEEP_ROWS_MAX: i64 = 1_000;
 
+/// The pause between two looks of who stands by whether a lease is free.
+const FREED_PAUSE: Duration = Duration::from_millis(50);
+
 impl Store for SqliteStore {
     type Tx = SqliteTx;
     type Connection = SqliteConnection;
@@ -154,6 +157,22 @@ impl Store for SqliteStore {
             .await
             .map_err(database("release a lease"))?;
         Ok(())
+    }
+
+    /// Reads again and again, which takes no lock. For a stage of several shares it would find those that others leave for
+    /// each other, so such a stage only asks now and then.
+    async fn freed(&self, leases: &[LeaseName], _freed: &mut u64) {
+        let [lease] = leases else { return std::future::pending().await };
+        loop {
+            tokio::time::sleep(FREED_PAUSE).await;
+            let is_free = sqlx::query_scalar(self.statements.is_free.clone())
+                .bind(lease.as_str())
+                .fetch_one(&self.pool)
+                .await;
+            if matches!(is_free, Ok(true)) {
+                return;
+            }
+        }
     }
 
     async fn join(&self, stage: &Stage, owner: Owner, ttl: Duration) -> Result<u32, StoreError> {

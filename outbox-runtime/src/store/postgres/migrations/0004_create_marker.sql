@@ -6,3 +6,6 @@ CREATE TABLE {outbox_marker} (
     taken    integer NOT NULL CHECK (taken >= 0),
     alone    uuid
 ) WITH (fillfactor = 50);
+
+-- How long a lease lasts: one that runs out later than that was written before the clock was set back.
+ALTER TABLE {outbox_heartbeat} ADD COLUMN lasts interval;

@@ -6,3 +6,6 @@ CREATE TABLE {outbox_marker} (
     taken    INTEGER NOT NULL,
     alone    TEXT
 ) WITHOUT ROWID;
+
+-- How long a lease lasts, in milliseconds: one that runs out later than that was written before the clock was set back.
+ALTER TABLE {outbox_leader} ADD COLUMN lasts INTEGER;

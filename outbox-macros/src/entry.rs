@@ -7,7 +7,7 @@ use crate::suggest;
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::ext::IdentExt;
-use syn::parse::{ParseStream, Parser};
+use syn::parse::{Parse, ParseStream, Parser};
 use syn::{Ident, LitInt, LitStr, Path, Token};
 
 /// One entry of an attribute.
@@ -69,23 +69,27 @@ impl Entry {
         self.key.to_string()
     }
 
-    /// The text of `key = "text"`.
-    pub(crate) fn text(&self, example: &str, mistakes: &mut Mistakes) -> Option<LitStr> {
-        self.assigned("a text in quotes", example, mistakes)
+    /// Puts the text of `key = "text"` into `slot`.
+    pub(crate) fn text(&self, slot: &mut Option<LitStr>, example: &str, mistakes: &mut Mistakes) {
+        let value = self.assigned(<LitStr as Parse>::parse, "a text in quotes", example, mistakes);
+        self.set_once(slot, value, mistakes);
     }
 
-    /// The number of `key = 1`.
-    pub(crate) fn number(&self, example: &str, mistakes: &mut Mistakes) -> Option<LitInt> {
-        self.assigned("a whole number without quotes", example, mistakes)
+    /// Puts the number of `key = 1` into `slot`.
+    pub(crate) fn number(&self, slot: &mut Option<LitInt>, example: &str, mistakes: &mut Mistakes) {
+        let value =
+            self.assigned(<LitInt as Parse>::parse, "a whole number without quotes", example, mistakes);
+        self.set_once(slot, value, mistakes);
     }
 
-    /// The path of `key = path`.
-    pub(crate) fn path(&self, example: &str, mistakes: &mut Mistakes) -> Option<Path> {
-        self.assigned_with(Path::parse_mod_style, "a path without quotes", example, mistakes)
+    /// Puts the path of `key = path` into `slot`.
+    pub(crate) fn path(&self, slot: &mut Option<Path>, example: &str, mistakes: &mut Mistakes) {
+        let value = self.assigned(Path::parse_mod_style, "a path without quotes", example, mistakes);
+        self.set_once(slot, value, mistakes);
     }
 
-    /// Notes a mistake unless the entry is the bare word `key`.
-    pub(crate) fn flag(&self, mistakes: &mut Mistakes) {
+    /// Puts the key of the bare word `key` into `slot`.
+    pub(crate) fn flag(&self, slot: &mut Option<Ident>, mistakes: &mut Mistakes) {
         match &self.value {
             Value::Absent => {}
             Value::Assigned(tokens) | Value::List(tokens) => {
@@ -95,6 +99,7 @@ impl Entry {
                 );
             }
         }
+        self.set_once(slot, Some(self.key.clone()), mistakes);
     }
 
     /// The entries of `key(…)`.
@@ -106,16 +111,16 @@ impl Entry {
         None
     }
 
-    fn assigned<T: syn::parse::Parse>(
-        &self,
-        what: &str,
-        example: &str,
-        mistakes: &mut Mistakes,
-    ) -> Option<T> {
-        self.assigned_with(T::parse, what, example, mistakes)
+    /// Puts `value` into `slot`; a second one is a mistake.
+    fn set_once<T>(&self, slot: &mut Option<T>, value: Option<T>, mistakes: &mut Mistakes) {
+        if slot.is_some() {
+            mistakes.add(&self.key, format!("`{}` is given twice; remove one", self.key));
+        } else {
+            *slot = value;
+        }
     }
 
-    fn assigned_with<T>(
+    fn assigned<T>(
         &self,
         parse: fn(ParseStream<'_>) -> syn::Result<T>,
         what: &str,
@@ -140,15 +145,6 @@ impl Entry {
 /// The tokens to point at: `tokens`, or the key where there are none.
 fn or_key(tokens: &TokenStream, key: &Ident) -> TokenStream {
     if tokens.is_empty() { key.to_token_stream() } else { tokens.clone() }
-}
-
-/// Puts `value` into `slot`; a second one is a mistake at `key`.
-pub(crate) fn set_once<T>(slot: &mut Option<T>, value: Option<T>, key: &Ident, mistakes: &mut Mistakes) {
-    if slot.is_some() {
-        mistakes.add(key, format!("`{key}` is given twice; remove one"));
-    } else {
-        *slot = value;
-    }
 }
 
 /// Notes a key that is not among `known`; gives the one that was probably meant.

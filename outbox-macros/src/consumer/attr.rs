@@ -39,10 +39,7 @@ impl ConsumerAttr {
     fn take(&mut self, entry: &Entry, mistakes: &mut Mistakes) {
         let key = &entry.key;
         match entry.name().as_str() {
-            "name" => {
-                let value = entry.text("name = \"billing.charge\"", mistakes);
-                entry::set_once(&mut self.name, value, key, mistakes);
-            }
+            "name" => entry.text(&mut self.name, "name = \"billing.charge\"", mistakes),
             "retry" => {
                 for entry in entry
                     .list("retry(attempts = 8, base = \"1s\", max = \"10m\")", mistakes)
@@ -51,18 +48,9 @@ impl ConsumerAttr {
                     self.take_retry(&entry, mistakes);
                 }
             }
-            "timeout" => {
-                let value = entry.text("timeout = \"30s\"", mistakes);
-                entry::set_once(&mut self.timeout, value, key, mistakes);
-            }
-            "concurrency" => {
-                let value = entry.number("concurrency = 8", mistakes);
-                entry::set_once(&mut self.concurrency, value, key, mistakes);
-            }
-            "crate" => {
-                let value = entry.path("crate = path::to::outbox", mistakes);
-                entry::set_once(&mut self.root, value, key, mistakes);
-            }
+            "timeout" => entry.text(&mut self.timeout, "timeout = \"30s\"", mistakes),
+            "concurrency" => entry.number(&mut self.concurrency, "concurrency = 8", mistakes),
+            "crate" => entry.path(&mut self.root, "crate = path::to::outbox", mistakes),
             word if RETRY_KEYS.contains(&word) => {
                 mistakes.add(key, format!("`{word}` belongs to the retries; write `retry({word} = …)`"));
             }
@@ -76,18 +64,9 @@ impl ConsumerAttr {
     fn take_retry(&mut self, entry: &Entry, mistakes: &mut Mistakes) {
         let key = &entry.key;
         match entry.name().as_str() {
-            "attempts" => {
-                let value = entry.number("attempts = 8", mistakes);
-                entry::set_once(&mut self.attempts, value, key, mistakes);
-            }
-            "base" => {
-                let value = entry.text("base = \"1s\"", mistakes);
-                entry::set_once(&mut self.base, value, key, mistakes);
-            }
-            "max" => {
-                let value = entry.text("max = \"10m\"", mistakes);
-                entry::set_once(&mut self.max, value, key, mistakes);
-            }
+            "attempts" => entry.number(&mut self.attempts, "attempts = 8", mistakes),
+            "base" => entry.text(&mut self.base, "base = \"1s\"", mistakes),
+            "max" => entry.text(&mut self.max, "max = \"10m\"", mistakes),
             _ => {
                 entry::unknown(key, RETRY_KEYS, mistakes);
             }

@@ -70,50 +70,17 @@ impl EventAttr {
     fn take(&mut self, entry: &Entry, mistakes: &mut Mistakes) {
         let key = &entry.key;
         match entry.name().as_str() {
-            "type" => {
-                let value = entry.text("type = \"orders.placed\"", mistakes);
-                entry::set_once(&mut self.event_type, value, key, mistakes);
-            }
-            "version" => {
-                let value = entry.number("version = 1", mistakes);
-                entry::set_once(&mut self.version, value, key, mistakes);
-            }
-            "topic" => {
-                let value = entry.text("topic = \"orders\"", mistakes);
-                entry::set_once(&mut self.topic, value, key, mistakes);
-            }
-            "key_with" => {
-                let value = entry.path("key_with = path::to::function", mistakes);
-                entry::set_once(&mut self.key_with, value, key, mistakes);
-            }
-            "unordered" => {
-                entry.flag(mistakes);
-                entry::set_once(&mut self.unordered, Some(key.clone()), key, mistakes);
-            }
-            "on_poison" => {
-                let value = entry.text("on_poison = \"park\"", mistakes);
-                entry::set_once(&mut self.on_poison, value, key, mistakes);
-            }
-            "upcast_from" => {
-                let value = entry.path("upcast_from = OrderPlacedV1", mistakes);
-                entry::set_once(&mut self.upcast_from, value, key, mistakes);
-            }
-            "also_as" => {
-                let value = entry.path("also_as = OrderPlacedV1", mistakes);
-                entry::set_once(&mut self.also_as, value, key, mistakes);
-            }
-            "emitted_by" => {
-                let value = entry.text("emitted_by = \"orders\"", mistakes);
-                entry::set_once(&mut self.emitted_by, value, key, mistakes);
-            }
-            "deprecated" => {
-                let value = entry.text("deprecated = \"use OrderBooked\"", mistakes);
-                entry::set_once(&mut self.deprecated, value, key, mistakes);
-            }
-            "crate" => {
-                let value = entry.path("crate = path::to::outbox", mistakes);
-                entry::set_once(&mut self.root, value, key, mistakes);
-            }
+            "type" => entry.text(&mut self.event_type, "type = \"orders.placed\"", mistakes),
+            "version" => entry.number(&mut self.version, "version = 1", mistakes),
+            "topic" => entry.text(&mut self.topic, "topic = \"orders\"", mistakes),
+            "key_with" => entry.path(&mut self.key_with, "key_with = path::to::function", mistakes),
+            "unordered" => entry.flag(&mut self.unordered, mistakes),
+            "on_poison" => entry.text(&mut self.on_poison, "on_poison = \"park\"", mistakes),
+            "upcast_from" => entry.path(&mut self.upcast_from, "upcast_from = OrderPlacedV1", mistakes),
+            "also_as" => entry.path(&mut self.also_as, "also_as = OrderPlacedV1", mistakes),
+            "emitted_by" => entry.text(&mut self.emitted_by, "emitted_by = \"orders\"", mistakes),
+            "deprecated" => entry.text(&mut self.deprecated, "deprecated = \"use OrderBooked\"", mistakes),
+            "crate" => entry.path(&mut self.root, "crate = path::to::outbox", mistakes),
             "key" => mistakes.add(
                 key,
                 "`key` marks a field; write `#[event(key)]` on the field, or name a function here: `key_with = path`",
@@ -144,10 +111,7 @@ impl FieldAttr {
             for entry in entry::read(inside, mistakes) {
                 let key = &entry.key;
                 match entry.name().as_str() {
-                    "key" => {
-                        entry.flag(mistakes);
-                        entry::set_once(&mut read.key, Some(key.clone()), key, mistakes);
-                    }
+                    "key" => entry.flag(&mut read.key, mistakes),
                     name if CONTAINER_KEYS.contains(&name) => {
                         mistakes.add(
                             key,

@@ -17,8 +17,7 @@ impl SetAttr {
             let Some(list) = mistakes.note(attr.meta.require_list()) else { continue };
             for entry in entry::read(list.tokens.clone(), mistakes) {
                 if entry.name() == "crate" {
-                    let value = entry.path("crate = path::to::outbox", mistakes);
-                    entry::set_once(&mut read.root, value, &entry.key, mistakes);
+                    entry.path(&mut read.root, "crate = path::to::outbox", mistakes);
                 } else {
                     entry::unknown(&entry.key, &["crate"], mistakes);
                 }

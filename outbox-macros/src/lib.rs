@@ -49,6 +49,7 @@ use proc_macro::TokenStream;
 /// | `also_as = OrderPlacedV1` | the lower version that is written directly after this one, made by `impl From<&OrderPlaced>`, while a cutover lasts |
 /// | `emitted_by = "orders"` | the service that emits the event; by default the package that declares it |
 /// | `deprecated = "use …"` | why the event should no longer be used, for the catalog |
+/// | `retired = "2026-12-31"` | the last day on which this version must be kept: after it the struct may be deleted; until then nothing changes |
 /// | `crate = path` | where `outbox` is found, if not at `::outbox` |
 ///
 /// `type`, `version` and `topic` are required, and exactly one of a key field, `key_with` and `unordered`.

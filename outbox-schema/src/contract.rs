@@ -11,6 +11,7 @@ mod tidy;
 #[cfg(feature = "xtask")]
 mod usable;
 
+use crate::date::is_date;
 use crate::digest::digest;
 use crate::{EventDescriptor, KeySource, OrderingMode, json};
 use serde_json::{Map, Value, json};
@@ -51,6 +52,8 @@ pub struct Contract {
     /// A schema can't say everything that a conversion asks for. [`Contract::of`] leaves it empty; the commands of an
     /// xtask find out by trying.
     pub refuses: BTreeSet<String>,
+    /// The last day on which the version must be kept, as `2026-12-31`, if it is retired.
+    pub retired: Option<String>,
     /// The JSON Schema, draft 2020-12, of every payload that is written; its `$id` is the event's `dataschema`.
     pub writes: Value,
     /// The JSON Schema, draft 2020-12, of every payload that is read.
@@ -81,6 +84,7 @@ impl Contract {
             key: key_text(event.key),
             aliases: aliases.collect(),
             refuses: BTreeSet::new(),
+            retired: event.retired.map(str::to_owned),
             writes: sorted(writes),
             reads: sorted(reads),
         })
@@ -102,6 +106,9 @@ impl Contract {
         });
         if !self.refuses.is_empty() {
             file["refuses"] = json!(self.refuses);
+        }
+        if let Some(retired) = &self.retired {
+            file["retired"] = json!(retired);
         }
         file[DIGEST] = Value::from(digest_of(&file));
         let text = serde_json::to_string_pretty(&sorted(file)).expect("a JSON value is always written");
@@ -136,6 +143,7 @@ impl Contract {
                 .map_err(|error| unreadable(format!("`aliases`: {error}")))?,
             refuses: serde_json::from_value(refuses)
                 .map_err(|error| unreadable(format!("`refuses`: {error}")))?,
+            retired: file.get("retired").map(date_of).transpose()?,
             writes: file
                 .get("writes")
                 .filter(|schema| schema.is_object())
@@ -215,6 +223,11 @@ fn key_text(key: KeySource) -> String {
         KeySource::Function(_) => "function".to_owned(),
         KeySource::None => "none".to_owned(),
     }
+}
+
+fn date_of(value: &Value) -> Result<String, ContractError> {
+    let date = value.as_str().filter(|text| is_date(text));
+    date.map(str::to_owned).ok_or_else(|| unreadable(format!("`retired` is {value}, which is no date")))
 }
 
 fn text_member(file: &Map<String, Value>, member: &'static str) -> Result<String, ContractError> {

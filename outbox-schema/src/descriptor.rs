@@ -23,6 +23,8 @@ pub struct EventDescriptor {
     pub emitted_by: &'static str,
     /// Why the event should no longer be used, and what to use instead.
     pub deprecated: Option<&'static str>,
+    /// The last day on which this version must be kept, as `2026-12-31`.
+    pub retired: Option<&'static str>,
     /// The lower version that it is made from, if it is from one.
     pub upcast_from: fn() -> Option<u32>,
     /// The lower version that it is written as too, if it is.
@@ -84,6 +86,8 @@ pub struct EventSource {
     pub emitted_by: &'static str,
     /// See [`EventDescriptor::deprecated`].
     pub deprecated: Option<&'static str>,
+    /// See [`EventDescriptor::retired`].
+    pub retired: Option<&'static str>,
     /// See [`EventDescriptor::description`].
     pub description: &'static str,
     /// See [`EventDescriptor::rust_path`].
@@ -109,6 +113,7 @@ impl EventDescriptor {
             on_poison: E::ON_POISON,
             emitted_by: source.emitted_by,
             deprecated: source.deprecated,
+            retired: source.retired,
             upcast_from: || E::UPCAST.map(|upcast| upcast.from_version),
             also_as: || E::ALSO_AS.map(|also_as| also_as.version),
             description: source.description,

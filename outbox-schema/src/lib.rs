@@ -10,6 +10,7 @@ mod catalog;
 #[cfg(feature = "xtask")]
 pub mod compat;
 mod contract;
+mod date;
 mod descriptor;
 mod digest;
 #[cfg(feature = "xtask")]

@@ -92,6 +92,7 @@ fn the_gate_refuses_what_breaks_anyone_and_nothing_else() {
                 key: "none".to_owned(),
                 aliases: BTreeMap::new(),
                 refuses: BTreeSet::new(),
+                retired: None,
                 writes: case[version].clone(),
                 reads: case[format!("{version}_de")].clone(),
             };

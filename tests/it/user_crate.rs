@@ -1,6 +1,7 @@
 //! A crate of events outside of this workspace, with the three-line xtask of the README, through its releases.
 
 mod behaviour;
+mod versions;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};

@@ -20,6 +20,7 @@ const CONTAINER_KEYS: &[&str] = &[
     "also_as",
     "emitted_by",
     "deprecated",
+    "retired",
     "crate",
 ];
 const FIELD_KEYS: &[&str] = &["key"];
@@ -39,6 +40,7 @@ pub(super) struct EventAttr {
     pub(super) also_as: Option<Path>,
     pub(super) emitted_by: Option<LitStr>,
     pub(super) deprecated: Option<LitStr>,
+    pub(super) retired: Option<LitStr>,
     pub(super) root: Option<Path>,
     given: Vec<String>,
     /// Whether an attribute could not be read at all, so that nobody knows what is missing.
@@ -80,6 +82,7 @@ impl EventAttr {
             "also_as" => entry.path(&mut self.also_as, "also_as = OrderPlacedV1", mistakes),
             "emitted_by" => entry.text(&mut self.emitted_by, "emitted_by = \"orders\"", mistakes),
             "deprecated" => entry.text(&mut self.deprecated, "deprecated = \"use OrderBooked\"", mistakes),
+            "retired" => entry.text(&mut self.retired, "retired = \"2026-12-31\"", mistakes),
             "crate" => entry.path(&mut self.root, "crate = path::to::outbox", mistakes),
             "key" => mistakes.add(
                 key,

@@ -20,6 +20,7 @@ pub(super) fn event(event: &Event<'_>, root: &Path) -> TokenStream {
     let emitted_by =
         event.emitted_by.map_or_else(|| quote!(::core::env!("CARGO_PKG_NAME")), ToTokens::to_token_stream);
     let deprecated = option(event.deprecated);
+    let retired = option(event.retired);
     let name = event.ident.unraw().to_string();
     let place = Place::of(event.ident);
     let Place { file, line } = &place;
@@ -48,6 +49,7 @@ pub(super) fn event(event: &Event<'_>, root: &Path) -> TokenStream {
                 key: #source,
                 emitted_by: #emitted_by,
                 deprecated: #deprecated,
+                retired: #retired,
                 description: #description,
                 rust_path: ::core::concat!(::core::module_path!(), "::", #name),
                 file: #file,

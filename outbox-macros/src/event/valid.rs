@@ -1,5 +1,6 @@
 //! Judges an item: finds all its mistakes, or makes the [`Event`] that can be expanded.
 
+mod date;
 mod fields;
 
 pub(super) use fields::EventField;
@@ -33,6 +34,7 @@ pub(super) struct Event<'a> {
     pub(super) also_as: Option<&'a Path>,
     pub(super) emitted_by: Option<&'a LitStr>,
     pub(super) deprecated: Option<&'a LitStr>,
+    pub(super) retired: Option<&'a LitStr>,
     pub(super) description: &'a str,
     pub(super) fields: Vec<EventField<'a>>,
 }
@@ -66,6 +68,8 @@ pub(super) fn check<'a>(item: &'a Item, mistakes: &mut Mistakes) -> Option<Event
     let fields = fields?;
     let key = key(item, fields, mistakes);
     let on_poison = on_poison(&item.event, mistakes);
+    let retired = item.event.retired.as_ref();
+    retired.inspect(|date| date::check(date, mistakes));
     Some(Event {
         ident: &item.ident,
         fields: fields.iter().map(|field| EventField::check(field, &item.serde, mistakes)).collect(),
@@ -78,6 +82,7 @@ pub(super) fn check<'a>(item: &'a Item, mistakes: &mut Mistakes) -> Option<Event
         also_as: item.event.also_as.as_ref(),
         emitted_by: item.event.emitted_by.as_ref(),
         deprecated: item.event.deprecated.as_ref(),
+        retired,
         description: &item.description,
     })
 }

@@ -41,6 +41,7 @@ pub(super) fn check(gate: &Gate<'_>, known: &[Finding]) -> Vec<Finding> {
     }
     findings.extend(aliases(gate));
     findings.extend(declaration(gate));
+    findings.extend(retired_earlier(gate));
     findings
 }
 
@@ -108,22 +109,59 @@ fn declaration(gate: &Gate<'_>) -> Vec<Finding> {
         .collect()
 }
 
-/// A released version that the code no longer declares.
-pub(crate) fn version_removed(released: &Contract) -> Finding {
-    let id = FindingId::VersionRemoved;
+/// A day of retirement that was announced and is moved up; readers have planned with it. One that is put off or taken back
+/// harms nobody.
+fn retired_earlier(gate: &Gate<'_>) -> Option<Finding> {
+    let (old, new) = (gate.released.retired.as_ref()?, gate.current.retired.as_ref()?);
+    let finding = gate.finding(FindingId::RetiredEarlier, &[], String::new(), Evidence::Contracts);
+    (new < old).then(|| Finding {
+        what: format!("this version is retired on {new}, and {old} was announced"),
+        fix: format!("put `retired = \"{old}\"` back, unless every reader agreed"),
+        ..finding
+    })
+}
+
+/// A released version that the code no longer declares on the day `today`, as `2026-12-31`. It may go after the day that
+/// the release itself announced.
+pub(crate) fn version_removed(released: &Contract, today: &str) -> Finding {
     let (event, version) = (&released.event_type, released.event_version);
+    let what = format!("version {version} of `{event}` is no longer declared");
+    let back = format!(
+        "bring the struct with `#[event(type = \"{event}\", version = {version}, …)]` back beside the newer one, \
+         and name its crate in the xtask with `use … as _;`"
+    );
+    let (id, what, fix) = match released.retired.as_deref() {
+        Some(last) if last < today => (
+            FindingId::VersionRetired,
+            format!("{what}; it was retired on {last}"),
+            "delete its contract and its samples from the folder of schemas".to_owned(),
+        ),
+        Some(last) => (
+            FindingId::VersionRemoved,
+            format!("{what}, and it is to be kept through {last}, the day of its retirement"),
+            format!("{back}; remove it after that day"),
+        ),
+        None => (
+            FindingId::VersionRemoved,
+            what,
+            format!(
+                "{back}; to let it go later, release it with `retired = \"…\"`, the last day it is needed"
+            ),
+        ),
+    };
+    let evidence = match id {
+        FindingId::VersionRemoved => generate::example(&released.writes).map(Evidence::Dropped),
+        _ => None,
+    };
     Finding {
         id,
         event_type: event.clone(),
         event_version: version,
-        what: format!("version {version} of `{event}` is no longer declared"),
-        evidence: generate::example(&released.writes).map_or(Evidence::Contracts, Evidence::Dropped),
+        what,
+        evidence: evidence.unwrap_or(Evidence::Contracts),
         pointer: String::new(),
         location: None,
-        fix: format!(
-            "bring the struct with `#[event(type = \"{event}\", version = {version}, …)]` back beside the newer one, \
-             and name its crate in the xtask with `use … as _;`"
-        ),
+        fix,
     }
 }
 

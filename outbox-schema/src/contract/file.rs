@@ -55,6 +55,7 @@ mod tests {
             key: "field id".to_owned(),
             aliases: BTreeMap::new(),
             refuses: BTreeSet::new(),
+            retired: None,
             writes: schema.clone(),
             reads: schema,
         };

@@ -28,6 +28,7 @@ fn describe<E: Event>(fields: &'static [FieldDescriptor]) -> EventDescriptor {
         key: KeySource::None,
         emitted_by: "shop",
         deprecated: None,
+        retired: None,
         description: "",
         rust_path: std::any::type_name::<E>(),
         file: "src/events.rs",
@@ -210,4 +211,17 @@ event!(Wrapped);
 fn an_event_that_is_no_object_is_refused() {
     let error = Contract::of(&describe::<Wrapped>(&[])).unwrap_err();
     assert!(matches!(error, ContractError::NotAnObject { .. }), "{error}");
+}
+
+#[test]
+fn a_day_of_retirement_is_kept_and_must_be_in_the_calendar() {
+    let mut event = describe::<Placed>(&[]);
+    assert!(!Contract::of(&event).unwrap().to_text().contains("retired"));
+    event.retired = Some("2028-02-29");
+    let contract = Contract::of(&event).unwrap();
+    assert_eq!(Contract::parse(&contract.to_text()), Ok(contract.clone()));
+    for day in ["2027-02-29", "2026-13-01", "2026-1-1", "soon", "0000-01-01"] {
+        let spoiled = contract.to_text().replace("2028-02-29", day);
+        assert!(Contract::parse(&spoiled).unwrap_err().to_string().contains("which is no date"), "{day}");
+    }
 }

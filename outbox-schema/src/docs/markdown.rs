@@ -1,6 +1,7 @@
 //! The catalog as one Markdown page.
 
 use super::fields;
+use super::versions::{self, Reader, readers};
 use crate::compat::example;
 use crate::contract::{AsItTravels, ordering_word};
 use crate::{Catalog, Contract, ContractError, EventDescriptor, KeySource, OnPoison, OrderingMode};
@@ -20,6 +21,7 @@ pub(crate) fn render(catalog: &Catalog) -> Result<String, ContractError> {
     overview(&mut page, catalog, &by_type);
     for (event_type, versions) in &by_type {
         put(&mut page, &format!("\n## {event_type}\n"));
+        versions::table(&mut page, catalog, versions);
         for event in versions.iter().rev() {
             version(&mut page, catalog, event)?;
         }
@@ -40,7 +42,7 @@ fn overview(page: &mut String, catalog: &Catalog, by_type: &BTreeMap<&str, Vec<&
         let topics: BTreeSet<&str> = versions.iter().map(|event| event.topic).collect();
         let emitters: BTreeSet<&str> = versions.iter().map(|event| event.emitted_by).collect();
         let consumers: BTreeSet<&str> =
-            versions.iter().flat_map(|event| consumers_of(catalog, event)).map(|(name, _)| name).collect();
+            versions.iter().flat_map(|event| readers(catalog, event)).map(|one| one.consumer.name).collect();
         put(
             page,
             &format!(
@@ -58,6 +60,9 @@ fn overview(page: &mut String, catalog: &Catalog, by_type: &BTreeMap<&str, Vec<&
 fn version(page: &mut String, catalog: &Catalog, event: &EventDescriptor) -> Result<(), ContractError> {
     let contract = Contract::of(event)?;
     put(page, &format!("\n### {} version {}\n", event.event_type, event.event_version));
+    if let Some(day) = event.retired {
+        put(page, &format!("**Retired** on {day}: it is kept through that day.\n"));
+    }
     if let Some(reason) = event.deprecated {
         put(page, &format!("**Deprecated**: {reason}\n"));
     }
@@ -68,14 +73,8 @@ fn version(page: &mut String, catalog: &Catalog, event: &EventDescriptor) -> Res
     put(page, &format!("| topic | `{}` |", event.topic));
     put(page, &format!("| partition key | {} |", key_text(event.key)));
     put(page, &format!("| emitted by | {} |", event.emitted_by));
-    let consumers = consumers_of(catalog, event);
-    put(
-        page,
-        &format!(
-            "| consumed by | {} |",
-            list(consumers.iter().map(|(name, place)| format!("{name} (`{place}`)")))
-        ),
-    );
+    let consumers = readers(catalog, event);
+    put(page, &format!("| consumed by | {} |", list(consumers.iter().map(reader_text))));
     put(page, &format!("| order | {} |", order_text(event)));
     put(page, "| delivery | at least once to each consumer; the writes of a handler are applied once |");
     put(page, &format!("| poison events | {} |", poison_text(event.on_poison)));
@@ -93,14 +92,10 @@ fn version(page: &mut String, catalog: &Catalog, event: &EventDescriptor) -> Res
     Ok(())
 }
 
-fn consumers_of<'a>(catalog: &'a Catalog, event: &EventDescriptor) -> Vec<(&'a str, String)> {
-    let takes = |consumer: &&&crate::ConsumerEntry| {
-        (consumer.events)()
-            .iter()
-            .any(|taken| (taken.event_type, taken.event_version) == (event.event_type, event.event_version))
-    };
-    let consumers = catalog.consumers().iter().filter(takes);
-    consumers.map(|consumer| (consumer.name, format!("{}:{}", consumer.file, consumer.line))).collect()
+fn reader_text(reader: &Reader<'_>) -> String {
+    let consumer = reader.consumer;
+    let way = reader.upcast_to.map(|version| format!(", as version {version}")).unwrap_or_default();
+    format!("{} (`{}:{}`){way}", consumer.name, consumer.file, consumer.line)
 }
 
 fn seen(page: &mut String, catalog: &Catalog) {

@@ -2,3 +2,4 @@
 
 mod fields;
 pub(crate) mod markdown;
+mod versions;

@@ -46,10 +46,11 @@ fn gather(project: &Project, choice: &Choice) -> Result<Report, String> {
     let compared = match baseline::find(&project.schemas, choice).map_err(|error| error.to_string())? {
         Found::None(reason) => Compared::Nothing { reason },
         Found::Baseline(Baseline { name, contracts }) => {
+            let today = project.today.to_string();
             for released in &contracts {
                 let same = declared.iter().find(|one| one.contract.file_name() == released.file_name());
                 findings.extend(same.map_or_else(
-                    || vec![compat::version_removed(released)],
+                    || vec![compat::version_removed(released, &today)],
                     |declared| against(released, declared),
                 ));
             }

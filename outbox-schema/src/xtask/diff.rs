@@ -177,6 +177,7 @@ mod tests {
             key: "none".to_owned(),
             aliases: BTreeMap::new(),
             refuses: BTreeSet::new(),
+            retired: None,
             writes: schema.clone(),
             reads: schema,
         }

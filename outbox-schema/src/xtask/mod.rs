@@ -41,7 +41,7 @@ struct Cli {
     /// The folder of contracts, by default `schemas` beside Cargo.lock
     #[arg(long, global = true, value_name = "DIR")]
     schemas: Option<PathBuf>,
-    /// The day on which waivers are judged, for tests
+    /// The day on which waivers and retired versions are judged, for tests
     #[arg(long, global = true, hide = true, value_parser = waiver::day)]
     today: Option<Date>,
 }

@@ -31,6 +31,7 @@ fn contract_of<E: Event>() -> (&'static EventDescriptor, Contract) {
         key: KeySource::None,
         emitted_by: "shop",
         deprecated: None,
+        retired: None,
         description: "",
         rust_path: std::any::type_name::<E>(),
         file: "src/events.rs",

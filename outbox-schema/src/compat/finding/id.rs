@@ -116,6 +116,18 @@ finding_ids! {
         title: "a released version is no longer declared",
         whom: "events of that version still travel, and nothing here can read or check them",
     }
+    VersionRetired {
+        name: "version-retired",
+        severity: Warning,
+        title: "a version is gone after the day on which it was retired",
+        whom: "",
+    }
+    RetiredEarlier {
+        name: "retired-earlier",
+        severity: Warning,
+        title: "a version is retired earlier than was announced",
+        whom: "",
+    }
     BehaviourRefusesReleased {
         name: "behaviour-refuses-released",
         severity: Breaking,

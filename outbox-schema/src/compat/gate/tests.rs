@@ -16,6 +16,7 @@ fn contract(fields: &Value, required: &[&str]) -> Contract {
         key: "field id".to_owned(),
         aliases: BTreeMap::new(),
         refuses: BTreeSet::new(),
+        retired: None,
         writes: schema.clone(),
         reads: schema,
     }
@@ -52,6 +53,7 @@ fn event() -> EventDescriptor {
         on_poison: OnPoison::Park,
         emitted_by: "shop",
         deprecated: None,
+        retired: None,
         upcast_from: || None,
         also_as: || None,
         description: "",
@@ -157,4 +159,44 @@ fn each_place_that_breaks_is_told_so_that_none_hides_behind_another() {
     assert_eq!(told(FindingId::ReaderRefusesReleased), places(&["id", "lines.*.sku", "n"]));
     assert_eq!(told(FindingId::ReleasedReaderRefuses), places(&["id", "lines.*.sku"]));
     assert!(findings.iter().all(|finding| finding.what.matches("; ").count() == 0), "{findings:?}");
+}
+
+fn retired(day: Option<&str>) -> Contract {
+    Contract { retired: day.map(str::to_owned), ..contract(&json!({ "id": { "type": "string" } }), &[]) }
+}
+
+#[test]
+fn a_version_may_go_after_the_day_that_its_release_announced() {
+    let judged = |day: Option<&str>, today: &str| {
+        let finding = policy::version_removed(&retired(day), today);
+        (finding.id.as_str(), finding.id.severity(), finding.what)
+    };
+    let (id, severity, what) = judged(None, "2027-01-01");
+    assert_eq!((id, severity), ("version-removed", Severity::Breaking));
+    assert!(!what.contains("retire"), "{what}");
+    for today in ["2026-11-30", "2026-12-31"] {
+        let (id, severity, what) = judged(Some("2026-12-31"), today);
+        assert_eq!(
+            (id, severity),
+            ("version-removed", Severity::Breaking),
+            "on the day itself it is still needed"
+        );
+        assert!(what.contains("2026-12-31"), "{what}");
+    }
+    let (id, severity, what) = judged(Some("2026-12-31"), "2027-01-01");
+    assert_eq!((id, severity), ("version-retired", Severity::Warning));
+    assert!(what.contains("2026-12-31"), "{what}");
+}
+
+#[test]
+fn an_announced_day_may_be_put_off_or_taken_back_but_not_moved_up_unseen() {
+    let found = |old: Option<&str>, new: Option<&str>| {
+        let ids = check(&retired(old), &retired(new), Some(&event()));
+        ids.iter().map(|finding| finding.id.as_str()).collect::<Vec<_>>()
+    };
+    let (early, late) = (Some("2026-09-30"), Some("2026-12-31"));
+    for (old, new) in [(None, early), (early, late), (late, None), (late, late)] {
+        assert_eq!(found(old, new), [] as [&str; 0], "{old:?} {new:?}");
+    }
+    assert_eq!(found(late, early), ["retired-earlier"]);
 }

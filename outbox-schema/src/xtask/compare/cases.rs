@@ -135,6 +135,7 @@ fn contract(writes: &Value, reads: &Value) -> Contract {
         key: "none".to_owned(),
         aliases: BTreeMap::new(),
         refuses: BTreeSet::new(),
+        retired: None,
         writes: writes.clone(),
         reads: reads.clone(),
     }

@@ -1,0 +1,14 @@
+// A day has one form.
+
+use outbox::Event;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+#[derive(Event, Serialize, Deserialize, JsonSchema)]
+#[event(type = "orders.placed", version = 1, topic = "orders", retired = "next summer")]
+struct OrderPlaced {
+    #[event(key)]
+    order_id: u64,
+}
+
+fn main() {}

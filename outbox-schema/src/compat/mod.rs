@@ -12,6 +12,7 @@ mod loosen;
 mod normalise;
 mod policy;
 mod prove;
+mod shrink;
 mod verdict;
 mod witness;
 mod wording;

@@ -1,8 +1,8 @@
 //! Payloads that one side writes and the other refuses: judged by a validator, found by generation, then shrunk.
 
 use super::formats::{self, Formats};
-use super::prove;
 use super::verdict::Witness;
+use super::{prove, shrink};
 use crate::subschema;
 use jsonschema::error::ValidationErrorKind;
 use jsonschema::{ValidationError, Validator};
@@ -12,31 +12,33 @@ use std::collections::BTreeSet;
 /// Values made for one schema node, and for the outermost one.
 const VALUES_MAX: usize = 24;
 const ROOT_VALUES_MAX: usize = 600;
+/// Fields of all objects made for one schema node together.
+const FIELDS_MAX: usize = 20_000;
 /// Nesting that is followed; a recursive type ends here.
 const DEPTH_MAX: usize = 5;
-/// Rounds of removing parts of a witness.
-const SHRINK_MAX: usize = 200;
 
-/// The validators of both sides. A payload counts only if the prover's own reading of the schemas agrees with them
-/// wherever it can tell, as each has limits of its own, such as floating-point division.
-pub(super) struct Judge<'a> {
-    writer: (Validator, &'a Value),
-    reader: (Validator, &'a Value),
-    formats: Formats,
+/// Both sides, as a validator and as the prover reads them. A payload counts only if the prover agrees with the
+/// validator wherever it can tell, as each has limits of its own, such as floating-point division.
+pub(super) struct Judge {
+    writer: (Validator, prove::Reading),
+    reader: (Validator, prove::Reading),
 }
 
-impl<'a> Judge<'a> {
-    pub(super) fn new(writer: &'a Value, reader: &'a Value, formats: Formats) -> Option<Self> {
-        let build = |schema| Some((formats::options(formats).build(schema).ok()?, schema));
-        Some(Self { writer: build(writer)?, reader: build(reader)?, formats })
+impl Judge {
+    pub(super) fn new(writer: &Value, reader: &Value, formats: Formats) -> Option<Self> {
+        let build = |schema| {
+            let validator = formats::options(formats).build(schema).ok()?;
+            Some((validator, prove::Reading::new(schema, formats)))
+        };
+        Some(Self { writer: build(writer)?, reader: build(reader)? })
     }
 
     fn breaks(&self, payload: &Value) -> bool {
         let (writer, reader) = (&self.writer, &self.reader);
         writer.0.is_valid(payload)
             && !reader.0.is_valid(payload)
-            && prove::accepts(writer.1, payload, self.formats) != Some(false)
-            && prove::accepts(reader.1, payload, self.formats) != Some(true)
+            && writer.1.accepts(payload) != Some(false)
+            && reader.1.accepts(payload) != Some(true)
     }
 
     /// The payload as a witness, as small as it gets; `None` if it proves nothing.
@@ -44,13 +46,7 @@ impl<'a> Judge<'a> {
         if !self.breaks(payload) {
             return None;
         }
-        let mut payload = payload.clone();
-        for _ in 0..SHRINK_MAX {
-            let Some(smaller) = smaller(&payload).into_iter().find(|smaller| self.breaks(smaller)) else {
-                break;
-            };
-            payload = smaller;
-        }
+        let payload = shrink::smallest(payload.clone(), &|smaller| self.breaks(smaller));
         let (error, pointer) = refusal(&self.reader.0, &payload)?;
         Some(Witness { payload, error, pointer })
     }
@@ -103,49 +99,8 @@ fn escaped(name: &str) -> String {
     name.replace('~', "~0").replace('/', "~1")
 }
 
-/// The same value with one part removed, at any depth.
-pub(super) fn smaller(value: &Value) -> Vec<Value> {
-    let mut all = Vec::new();
-    match value {
-        Value::Object(fields) => {
-            for name in fields.keys() {
-                let mut rest = fields.clone();
-                rest.remove(name);
-                all.push(Value::Object(rest));
-            }
-            for (name, field) in fields {
-                for inner in smaller(field) {
-                    let mut changed = fields.clone();
-                    changed.insert(name.clone(), inner);
-                    all.push(Value::Object(changed));
-                }
-            }
-        }
-        Value::Array(items) => {
-            for index in 0..items.len() {
-                let mut rest = items.clone();
-                rest.remove(index);
-                all.push(Value::Array(rest));
-            }
-            for (index, item) in items.iter().enumerate() {
-                for inner in smaller(item) {
-                    let mut changed = items.clone();
-                    changed[index] = inner;
-                    all.push(Value::Array(changed));
-                }
-            }
-        }
-        Value::String(text) if text.chars().count() > 1 => {
-            let half = text.chars().count() / 2;
-            all.push(Value::String(text.chars().take(half).collect()));
-        }
-        _ => {}
-    }
-    all
-}
-
 /// Looks for a witness among values made from both schemas.
-pub(super) fn search(judge: &Judge<'_>, writer: &Value, reader: &Value) -> Option<Witness> {
+pub(super) fn search(judge: &Judge, writer: &Value, reader: &Value) -> Option<Witness> {
     let written = Generator { root: writer }.values(writer, DEPTH_MAX, ROOT_VALUES_MAX);
     let read = Generator { root: reader }.values(reader, DEPTH_MAX, ROOT_VALUES_MAX);
     let mixed =
@@ -275,7 +230,11 @@ impl Generator<'_> {
         let mut base = full.clone();
         base.retain(|name, _| required.contains(name));
         all.extend([Value::Object(base.clone()), Value::Object(full.clone())]);
+        let room = all.len() + FIELDS_MAX / full.len().max(1);
         for (name, values) in &fields {
+            if all.len() > room {
+                break;
+            }
             for object in [&base, &full] {
                 let mut without = object.clone();
                 without.remove(name);

@@ -18,7 +18,7 @@ use super::finding::{Evidence, Finding, FindingId};
 use super::formats::{self, Formats};
 use super::gate::locate;
 use super::normalise::normalise;
-use super::{Witness, close_writer, generate, witness};
+use super::{Witness, close_writer, generate, shrink, witness};
 use crate::{Contract, EventDescriptor};
 use jsonschema::Validator;
 use observe::{Observation, Refusal, Spot};

@@ -1,6 +1,6 @@
 //! Feeds payloads to a type and notes what becomes of them.
 
-use super::{Evidence, PAYLOADS_MAX, Schema, Witness, close_writer, generate, place, witness};
+use super::{Evidence, PAYLOADS_MAX, Schema, Witness, close_writer, generate, place, shrink};
 use crate::EventDescriptor;
 use crate::contract::{MEMBERS, panic_text};
 use serde_json::Value;
@@ -13,8 +13,6 @@ const REPAIRS_MAX: usize = 8;
 const LURES_MAX: usize = 4;
 /// Rounds in which refusals of whole objects are looked at again; each may show what the next one needs.
 const LOOKS_MAX: usize = 2;
-/// Rounds of removing parts of a payload that is shown.
-const SHRINK_MAX: usize = 50;
 
 /// The kind of what is not there.
 pub(super) const ABSENT: &str = "absent";
@@ -282,19 +280,14 @@ impl Observation {
 
     /// The same refusal of a payload that is as small as it gets.
     pub(super) fn shrunk(&self, spot: &Spot, refusal: &Refusal, declared: &Schema) -> Refusal {
-        let mut shrunk = refusal.clone();
-        for _ in 0..SHRINK_MAX {
-            let next = witness::smaller(&shrunk.payload).into_iter().find_map(|payload| {
-                let next = self.decode(&payload).err().filter(|next| next.error == refusal.error)?;
-                let is_same = self.spot(&payload, &shrunk.at) == *spot && declared.takes(&payload);
-                is_same.then_some(Refusal { at: shrunk.at.clone(), ..next })
-            });
-            match next {
-                Some(next) => shrunk = next,
-                None => break,
-            }
-        }
-        shrunk
+        let shows = |payload: &Value| {
+            self.decode(payload).is_err_and(|next| next.error == refusal.error)
+                && self.spot(payload, &refusal.at) == *spot
+                && declared.takes(payload)
+        };
+        let payload = shrink::smallest(refusal.payload.clone(), &shows);
+        let shrunk = self.decode(&payload).err();
+        shrunk.map_or_else(|| refusal.clone(), |shrunk| Refusal { at: refusal.at.clone(), ..shrunk })
     }
 
     fn spot(&self, payload: &Value, at: &str) -> Spot {

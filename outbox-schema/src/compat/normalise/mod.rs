@@ -28,6 +28,12 @@ fn normalise_node(node: &mut Value) {
     let Value::Object(keywords) = node else { return };
     modernise(keywords);
     bound_integers(keywords);
+    for keyword in ["enum", "required"] {
+        if let Some(Value::Array(values)) = keywords.get_mut(keyword) {
+            values.sort_by_cached_key(Value::to_string);
+            values.dedup();
+        }
+    }
     subschema::for_each_mut(keywords, &mut normalise_node);
 }
 

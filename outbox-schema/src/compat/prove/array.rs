@@ -1,7 +1,7 @@
 //! Builds an array from the queries of its items, or shows that there is none.
 
 use super::branch::Branch;
-use super::node::{Assertion, Literal, no, yes};
+use super::node::{Assertion, Literal, NodeId, no, yes};
 use super::{Answer, Prover};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -87,10 +87,21 @@ impl Prover {
             if known.contains(&literal) {
                 continue;
             }
-            let all = at(branch, index).chain(known).chain([literal]);
-            if let found @ Answer::Value(_) = self.solve(all) {
-                placed.entry(index).or_default().push(literal);
-                return found;
+            // An item that counts for nothing else leaves room under the limits of the others.
+            let spare = |&(&node, &(_, max)): &(&NodeId, &(u64, Option<u64>))| {
+                max.is_some() && yes(node) != literal && !known.contains(&yes(node))
+            };
+            let spared: Vec<Literal> =
+                branch.array.counts.iter().filter(spare).map(|(&node, _)| no(node)).collect();
+            let wanted: Vec<Literal> = at(branch, index).chain(known).collect();
+            for spared in [&*spared, &[]] {
+                let all = wanted.iter().chain(spared).copied().chain([literal]);
+                if let found @ Answer::Value(_) = self.solve(all.collect::<Vec<_>>()) {
+                    let place = placed.entry(index).or_default();
+                    place.extend(spared);
+                    place.push(literal);
+                    return found;
+                }
             }
         }
         if possible { Answer::Unknown } else { Answer::Nothing }

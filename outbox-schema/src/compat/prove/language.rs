@@ -3,13 +3,13 @@
 use regex_automata::dfa::{Automaton, dense};
 use regex_automata::util::{primitives::StateID, start, syntax};
 use regex_automata::{Anchored, nfa::thompson};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{HashMap, VecDeque};
 use std::rc::Rc;
 
 /// Room for one automaton; a pattern that needs more is not followed.
 const AUTOMATON_BYTES_MAX: usize = 1 << 20;
 /// States of a product that are looked at before the search gives up.
-const STATES_MAX: usize = 30_000;
+const STATES_MAX: usize = 10_000;
 
 /// One `pattern`, read as ECMA 262 in Unicode mode reads it.
 #[derive(Debug)]
@@ -122,7 +122,7 @@ impl Language {
         let length_cap = self.length_max.map_or(self.length_min, |max| max + 1);
         let bytes = byte_order();
         let first: Place = (starts, 0);
-        let mut came_from: BTreeMap<Place, Option<(Place, u8)>> = BTreeMap::from([(first.clone(), None)]);
+        let mut came_from: HashMap<Place, Option<(Place, u8)>> = HashMap::from([(first.clone(), None)]);
         let mut queue = VecDeque::from([first]);
         while let Some(place) = queue.pop_front() {
             if self.accepts(automata, &place) {
@@ -187,7 +187,7 @@ fn byte_order() -> Vec<u8> {
     bytes
 }
 
-fn text_of(came_from: &BTreeMap<Place, Option<(Place, u8)>>, mut place: Place) -> String {
+fn text_of(came_from: &HashMap<Place, Option<(Place, u8)>>, mut place: Place) -> String {
     let mut bytes = Vec::new();
     while let Some(Some((previous, byte))) = came_from.get(&place) {
         bytes.push(*byte);

@@ -56,11 +56,23 @@ pub(super) fn difference(sub: &Value, sup: &Value, formats: Formats) -> Answer {
     Prover::new(arena).solve([yes(sub), no(sup)])
 }
 
-/// Whether `value` is one of `schema`, as the prover reads it; `None` where it can't tell.
-pub(super) fn accepts(schema: &Value, value: &Value, formats: Formats) -> Option<bool> {
-    let mut arena = Arena::new();
-    let (node, _) = compile::compile_both(&mut arena, schema, &Value::Bool(true), formats);
-    Prover::new(arena).satisfies(value, [yes(node)])
+/// One schema as the prover reads it.
+pub(super) struct Reading {
+    prover: Prover,
+    node: NodeId,
+}
+
+impl Reading {
+    pub(super) fn new(schema: &Value, formats: Formats) -> Self {
+        let mut arena = Arena::new();
+        let (node, _) = compile::compile_both(&mut arena, schema, &Value::Bool(true), formats);
+        Self { prover: Prover::new(arena), node }
+    }
+
+    /// Whether `value` is one of the schema; `None` where it can't be told.
+    pub(super) fn accepts(&self, value: &Value) -> Option<bool> {
+        self.prover.satisfies(value, [yes(self.node)])
+    }
 }
 
 /// Claims about one value.

@@ -29,6 +29,9 @@ impl Ratio {
 
     /// The number as its decimal text says it; `None` if it is too large or too small to be held.
     pub(super) fn of(number: &Number) -> Option<Self> {
+        if let Some(whole) = number.as_i128() {
+            return Some(Self::integer(whole));
+        }
         let text = number.to_string();
         let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((&text, "0"));
         let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));

@@ -54,6 +54,9 @@ pub struct Contract {
     pub refuses: BTreeSet<String>,
     /// The last day on which the version must be kept, as `2026-12-31`, if it is retired.
     pub retired: Option<String>,
+    /// Places, written in the same way, where the type reads any name though `reads` has only some, as by
+    /// `#[serde(other)]`. [`Contract::of`] leaves it empty; the commands of an xtask find out by trying.
+    pub open: BTreeSet<String>,
     /// The JSON Schema, draft 2020-12, of every payload that is written; its `$id` is the event's `dataschema`.
     pub writes: Value,
     /// The JSON Schema, draft 2020-12, of every payload that is read.
@@ -85,6 +88,7 @@ impl Contract {
             aliases: aliases.collect(),
             refuses: BTreeSet::new(),
             retired: event.retired.map(str::to_owned),
+            open: BTreeSet::new(),
             writes: sorted(writes),
             reads: sorted(reads),
         })
@@ -104,8 +108,10 @@ impl Contract {
             "writes": self.writes,
             "reads": self.reads,
         });
-        if !self.refuses.is_empty() {
-            file["refuses"] = json!(self.refuses);
+        for (member, places) in [("refuses", &self.refuses), ("open", &self.open)] {
+            if !places.is_empty() {
+                file[member] = json!(places);
+            }
         }
         if let Some(retired) = &self.retired {
             file["retired"] = json!(retired);
@@ -132,7 +138,6 @@ impl Contract {
         let version = file.get("eventVersion").and_then(Value::as_u64);
         let version = version.and_then(|version| u32::try_from(version).ok());
         let aliases = file.get("aliases").cloned().unwrap_or_else(|| json!({}));
-        let refuses = file.get("refuses").cloned().unwrap_or_else(|| json!([]));
         Ok(Self {
             event_type: text_member(file, "eventType")?,
             event_version: version.ok_or_else(|| missing("eventVersion"))?,
@@ -141,9 +146,9 @@ impl Contract {
             key: text_member(file, "key")?,
             aliases: serde_json::from_value(aliases)
                 .map_err(|error| unreadable(format!("`aliases`: {error}")))?,
-            refuses: serde_json::from_value(refuses)
-                .map_err(|error| unreadable(format!("`refuses`: {error}")))?,
             retired: file.get("retired").map(date_of).transpose()?,
+            refuses: places(file, "refuses")?,
+            open: places(file, "open")?,
             writes: file
                 .get("writes")
                 .filter(|schema| schema.is_object())
@@ -228,6 +233,11 @@ fn key_text(key: KeySource) -> String {
 fn date_of(value: &Value) -> Result<String, ContractError> {
     let date = value.as_str().filter(|text| is_date(text));
     date.map(str::to_owned).ok_or_else(|| unreadable(format!("`retired` is {value}, which is no date")))
+}
+
+fn places(file: &Map<String, Value>, member: &'static str) -> Result<BTreeSet<String>, ContractError> {
+    let places = file.get(member).cloned().unwrap_or_else(|| json!([]));
+    serde_json::from_value(places).map_err(|error| unreadable(format!("`{member}`: {error}")))
 }
 
 fn text_member(file: &Map<String, Value>, member: &'static str) -> Result<String, ContractError> {

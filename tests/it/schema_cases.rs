@@ -93,6 +93,7 @@ fn the_gate_refuses_what_breaks_anyone_and_nothing_else() {
                 aliases: BTreeMap::new(),
                 refuses: BTreeSet::new(),
                 retired: None,
+                open: BTreeSet::new(),
                 writes: case[version].clone(),
                 reads: case[format!("{version}_de")].clone(),
             };

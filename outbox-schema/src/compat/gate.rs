@@ -10,7 +10,7 @@ use super::diff::{self, Change, ChangeKind};
 use super::finding::{Evidence, Finding, FindingId, Location};
 use super::loosen::loosen;
 use super::wording;
-use super::{Formats, Verdict, close_writer, compare, policy};
+use super::{Formats, Verdict, close_writer, compare, open, policy};
 use crate::{Contract, EventDescriptor};
 use serde_json::Value;
 
@@ -25,7 +25,11 @@ pub fn check(released: &Contract, current: &Contract, event: Option<&EventDescri
     if released == current {
         return Vec::new();
     }
+    let opened = |contract: &Contract, other| open::opened(&contract.reads, &contract.open, other);
+    let nothing = Value::Bool(true);
+    let readers = [opened(released, &nothing), opened(current, &nothing), opened(released, &current.reads)];
     let gate = Gate {
+        readers: readers.each_ref(),
         released,
         current,
         event,
@@ -41,6 +45,8 @@ pub fn check(released: &Contract, current: &Contract, event: Option<&EventDescri
 pub(super) struct Gate<'a> {
     pub(super) released: &'a Contract,
     pub(super) current: &'a Contract,
+    /// What both really read, open enums included; and what the released one did, but for names that mean more now.
+    readers: [&'a Value; 3],
     pub(super) event: Option<&'a EventDescriptor>,
     pub(super) reads: Vec<Change>,
     pub(super) writes: Vec<Change>,
@@ -49,12 +55,13 @@ pub(super) struct Gate<'a> {
 impl Gate<'_> {
     fn questions(&self) -> Vec<Finding> {
         let (old, new) = (self.released, self.current);
+        let [old_reads, new_reads, old_reads_still] = self.readers;
         let mut findings = Vec::new();
-        findings.extend(self.ask(FindingId::ReaderRefusesReleased, &old.writes, &new.reads, &self.reads));
-        findings.extend(self.ask(FindingId::ReleasedReaderRefuses, &new.writes, &old.reads, &self.writes));
+        findings.extend(self.ask(FindingId::ReaderRefusesReleased, &old.writes, new_reads, &self.reads));
+        findings.extend(self.ask(FindingId::ReleasedReaderRefuses, &new.writes, old_reads, &self.writes));
         // Whatever the old writer wrote the old reader took, so this would only repeat a break that is known.
         if !findings.iter().any(|finding| finding.id == FindingId::ReaderRefusesReleased) {
-            findings.extend(self.ask(FindingId::ReaderNarrowed, &old.reads, &new.reads, &self.reads));
+            findings.extend(self.ask(FindingId::ReaderNarrowed, old_reads_still, new_reads, &self.reads));
         }
         findings
     }

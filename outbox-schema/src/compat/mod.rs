@@ -10,6 +10,7 @@ mod gate;
 mod generate;
 mod loosen;
 mod normalise;
+pub(crate) mod open;
 mod policy;
 mod prove;
 mod shrink;

@@ -56,6 +56,7 @@ mod tests {
             aliases: BTreeMap::new(),
             refuses: BTreeSet::new(),
             retired: None,
+            open: BTreeSet::new(),
             writes: schema.clone(),
             reads: schema,
         };

@@ -1,7 +1,7 @@
 //! The contracts of the code, and those that are committed.
 
 use super::files::shown;
-use crate::compat::{Behaviour, Sample};
+use crate::compat::{Behaviour, Sample, open};
 use crate::{Catalog, Contract, ContractError, EventDescriptor, baseline, contract, samples};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -38,6 +38,7 @@ fn of_one(event: &'static EventDescriptor, schemas: &Path) -> Result<Declared, S
     let of_this_version =
         |(version, sample): (u32, Sample)| (version == event.event_version).then_some(sample);
     let samples = recorded.into_iter().filter_map(of_this_version).collect();
+    contract.open = open::find(event, &contract);
     let behaviour = Behaviour::of(event, &mut contract, samples);
     Ok(Declared { event, contract, behaviour })
 }

@@ -17,6 +17,7 @@ fn contract(fields: &Value, required: &[&str]) -> Contract {
         aliases: BTreeMap::new(),
         refuses: BTreeSet::new(),
         retired: None,
+        open: BTreeSet::new(),
         writes: schema.clone(),
         reads: schema,
     }

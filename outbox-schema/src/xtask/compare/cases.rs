@@ -136,6 +136,7 @@ fn contract(writes: &Value, reads: &Value) -> Contract {
         aliases: BTreeMap::new(),
         refuses: BTreeSet::new(),
         retired: None,
+        open: BTreeSet::new(),
         writes: writes.clone(),
         reads: reads.clone(),
     }

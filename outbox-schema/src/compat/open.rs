@@ -1,0 +1,263 @@
+//! Open enums: where a reader takes values that no schema names, as by `#[serde(other)]`.
+//!
+//! No schema says so. The type is asked: a name that nobody has ever heard of is put into payloads of its contract.
+//! What is found stands in the contract, and the reader is compared as what it is.
+
+use super::generate;
+use crate::contract::MEMBERS;
+use crate::{Contract, EventDescriptor, subschema};
+use serde_json::{Map, Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// A name that is in no enum.
+const UNHEARD_OF: &str = "outbox-unheard-of";
+/// Payloads made from a contract, and those in which one place is tried.
+const PAYLOADS_MAX: usize = 32;
+const TRIES_MAX: usize = 6;
+/// Steps through a schema at one place, as references may lead round.
+const NESTING_MAX: usize = 24;
+const UNIONS: [&str; 2] = ["oneOf", "anyOf"];
+
+/// The places, as JSON pointers with `*` for positions in lists and names in maps, where the type of `event` takes any
+/// name though `contract` has only some.
+pub(crate) fn find(event: &EventDescriptor, contract: &Contract) -> BTreeSet<String> {
+    let mut tried: BTreeMap<String, (usize, bool)> = BTreeMap::new();
+    if !has_names(&contract.reads) {
+        return BTreeSet::new();
+    }
+    for payload in generate::payloads(&contract.reads, PAYLOADS_MAX) {
+        let mut texts = Vec::new();
+        let nodes = in_place(&contract.reads, &contract.reads, NESTING_MAX);
+        collect_texts(&contract.reads, &nodes, &payload, &Default::default(), &mut texts);
+        for (place, pointer) in texts {
+            let (count, all) = tried.entry(place).or_insert((0, true));
+            if *count < TRIES_MAX && *all {
+                *count += 1;
+                *all = takes(event, &payload, &pointer);
+            }
+        }
+    }
+    tried.into_iter().filter(|(_, (_, all))| *all).map(|(place, _)| place).collect()
+}
+
+/// Whether any name but those of the payload's own members is spelled out.
+fn has_names(reads: &Value) -> bool {
+    fn count(node: &Value) -> usize {
+        let Value::Object(keywords) = node else { return 0 };
+        let mut found = usize::from(keywords.contains_key("enum") || keywords.contains_key("const"));
+        subschema::for_each(keywords, &mut |child| found += count(child));
+        found
+    }
+    count(reads) > MEMBERS.len()
+}
+
+fn takes(event: &EventDescriptor, payload: &Value, pointer: &str) -> bool {
+    let mut payload = payload.clone();
+    if let Some(text) = payload.pointer_mut(pointer) {
+        *text = Value::from(UNHEARD_OF);
+    }
+    let members = payload.as_object_mut().into_iter();
+    members.for_each(|members| MEMBERS.iter().for_each(|&member| drop(members.remove(member))));
+    let text = payload.to_string();
+    catch_unwind(AssertUnwindSafe(|| (event.round_trip)(&text))).is_ok_and(|outcome| outcome.is_ok())
+}
+
+/// Every text of `value` that is one of the names its schema, in `nodes`, spells out: the place, and the exact pointer.
+fn collect_texts(
+    root: &Value,
+    nodes: &[&Value],
+    value: &Value,
+    at: &(String, String),
+    found: &mut Vec<(String, String)>,
+) {
+    let step =
+        |name: &str, own: &str| (format!("{}/{}", at.0, escaped(name)), format!("{}/{}", at.1, escaped(own)));
+    match value {
+        Value::String(text) => {
+            let is_member = MEMBERS.iter().any(|member| at.1.strip_prefix('/') == Some(member));
+            if !is_member && nodes.iter().any(|node| spelled_out(node).any(|name| name == text)) {
+                found.push(at.clone());
+            }
+        }
+        Value::Array(items) => {
+            for (index, item) in items.iter().enumerate() {
+                let nodes = inner(root, nodes, "*");
+                collect_texts(root, &nodes, item, &step("*", &index.to_string()), found);
+            }
+        }
+        Value::Object(fields) => {
+            for (name, field) in fields {
+                let is_declared =
+                    |node: &&Value| node.get("properties").is_some_and(|own| own.get(name).is_some());
+                let place = if nodes.iter().any(is_declared) { name } else { "*" };
+                collect_texts(root, &inner(root, nodes, name), field, &step(place, name), found);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn escaped(name: &str) -> String {
+    name.replace('~', "~0").replace('/', "~1")
+}
+
+/// The names that a node allows alone.
+fn spelled_out(node: &Value) -> impl Iterator<Item = &str> {
+    let several = node.get("enum").and_then(Value::as_array).into_iter().flatten();
+    node.get("const").into_iter().chain(several).filter_map(Value::as_str)
+}
+
+/// The nodes for the member `name` of what `nodes` describe, with everything that applies in place.
+fn inner<'a>(root: &'a Value, nodes: &[&'a Value], name: &str) -> Vec<&'a Value> {
+    let mut found = Vec::new();
+    for node in nodes {
+        let named = node.get("properties").and_then(|fields| fields.get(name));
+        let rest = ["additionalProperties", "items"].into_iter().filter_map(|keyword| node.get(keyword));
+        let listed = node.get("prefixItems").and_then(Value::as_array).into_iter().flatten();
+        match named {
+            Some(named) => found.push(named),
+            None if name == "*" => found.extend(rest.chain(listed)),
+            None => found.extend(node.get("additionalProperties")),
+        }
+    }
+    found.into_iter().flat_map(|node| in_place(root, node, NESTING_MAX)).collect()
+}
+
+/// `node` and every schema that applies to the same value.
+fn in_place<'a>(root: &'a Value, node: &'a Value, nesting: usize) -> Vec<&'a Value> {
+    let mut all = vec![node];
+    let Some(nesting) = nesting.checked_sub(1) else { return all };
+    let lists = ["allOf", "anyOf", "oneOf"].into_iter().filter_map(|keyword| node.get(keyword)?.as_array());
+    let target = node.get("$ref").and_then(Value::as_str).and_then(|to| subschema::resolve(root, to));
+    for part in lists.flatten().chain(target) {
+        all.extend(in_place(root, part, nesting));
+    }
+    all
+}
+
+/// `reads` as the type really reads: any name at each of the open `places`, but those that `other` gives a meaning to.
+pub(super) fn opened(reads: &Value, places: &BTreeSet<String>, other: &Value) -> Value {
+    let mut opened = reads.clone();
+    for place in places {
+        let parts: Vec<String> =
+            place.split('/').skip(1).map(|part| part.replace("~1", "/").replace("~0", "~")).collect();
+        let mut found = Found { root: reads, openings: BTreeMap::new() };
+        found.collect(String::new(), &parts, NESTING_MAX, &BTreeSet::new());
+        let mut nodes = in_place(other, other, NESTING_MAX);
+        parts.iter().for_each(|part| nodes = inner(other, &nodes, part));
+        let meant: BTreeSet<String> =
+            nodes.iter().flat_map(|node| spelled_out(node)).map(str::to_owned).collect();
+        for (pointer, opening) in found.openings {
+            if let Some(Value::Object(keywords)) = opened.pointer_mut(&pointer) {
+                match opening {
+                    Opening::Tag(tag, known) => take_any_tag(keywords, &tag, &known.union(&meant).collect()),
+                    Opening::Name(not) => take_any_name(keywords, &not),
+                }
+            }
+        }
+    }
+    opened
+}
+
+/// How a node takes any name.
+enum Opening {
+    /// It is one of the names, or any that is none of these: they name variants with content.
+    Name(BTreeSet<String>),
+    /// It is a union, told apart by a tag; one of these is known.
+    Tag(String, BTreeSet<String>),
+}
+
+/// The nodes to be opened, by their JSON pointer.
+struct Found<'a> {
+    root: &'a Value,
+    openings: BTreeMap<String, Opening>,
+}
+
+impl Found<'_> {
+    fn collect(&mut self, pointer: String, parts: &[String], nesting: usize, variants: &BTreeSet<String>) {
+        let (Some(node), Some(nesting)) = (self.root.pointer(&pointer), nesting.checked_sub(1)) else {
+            return;
+        };
+        if let ([tag], Some(branches)) = (parts, union_of(node)) {
+            let known: BTreeSet<String> =
+                branches.iter().filter_map(|branch| tag_of(self.root, branch, tag)).collect();
+            if !known.is_empty() {
+                self.openings.insert(pointer, Opening::Tag(tag.clone(), known));
+                return;
+            }
+        }
+        if parts.is_empty() && spelled_out(node).next().is_some() {
+            self.openings.insert(pointer, Opening::Name(variants.clone()));
+            return;
+        }
+        let variants: BTreeSet<String> = variants.iter().cloned().chain(variants_of(node)).collect();
+        let reference = node.get("$ref").and_then(Value::as_str).and_then(|target| target.strip_prefix('#'));
+        if let Some(target) = reference {
+            self.collect(target.to_owned(), parts, nesting, &variants);
+        }
+        for keyword in ["allOf", "anyOf", "oneOf"] {
+            for index in 0..node.get(keyword).and_then(Value::as_array).map_or(0, Vec::len) {
+                self.collect(format!("{pointer}/{keyword}/{index}"), parts, nesting, &variants);
+            }
+        }
+        let [part, rest @ ..] = parts else { return };
+        let mut children = Vec::new();
+        if node.get("properties").is_some_and(|fields| fields.get(part).is_some()) {
+            children.push(format!("properties/{}", escaped(part)));
+        } else if node.get("additionalProperties").is_some() {
+            children.push("additionalProperties".to_owned());
+        }
+        if part == "*" {
+            children.push("items".to_owned());
+            let listed = node.get("prefixItems").and_then(Value::as_array).map_or(0, Vec::len);
+            children.extend((0..listed).map(|index| format!("prefixItems/{index}")));
+        }
+        for child in children {
+            self.collect(format!("{pointer}/{child}"), rest, NESTING_MAX, &BTreeSet::new());
+        }
+    }
+}
+
+/// The variants of a union that are written as an object with their name as its only field.
+fn variants_of(node: &Value) -> impl Iterator<Item = String> {
+    let fields =
+        union_of(node).into_iter().flatten().filter_map(|branch| branch.get("properties")?.as_object());
+    fields.filter(|fields| fields.len() == 1).flat_map(|fields| fields.keys().cloned().collect::<Vec<_>>())
+}
+
+fn union_of(node: &Value) -> Option<&Vec<Value>> {
+    UNIONS.into_iter().find_map(|keyword| node.get(keyword)?.as_array())
+}
+
+/// The name by which `tag` tells this branch from the others.
+fn tag_of(root: &Value, branch: &Value, tag: &str) -> Option<String> {
+    let mut nodes = in_place(root, branch, NESTING_MAX).into_iter();
+    nodes.find_map(|node| node.get("properties")?.get(tag)?.get("const")?.as_str()).map(str::to_owned)
+}
+
+fn take_any_name(keywords: &mut Map<String, Value>, not: &BTreeSet<String>) {
+    keywords.remove("enum");
+    keywords.remove("const");
+    keywords.insert("type".to_owned(), Value::from("string"));
+    if !not.is_empty() {
+        keywords.insert("not".to_owned(), json!({ "enum": not }));
+    }
+}
+
+fn take_any_tag(keywords: &mut Map<String, Value>, tag: &str, known: &BTreeSet<&String>) {
+    let other = json!({
+        "type": "object",
+        "properties": { tag: { "type": "string", "not": { "enum": known } } },
+        "required": [tag],
+    });
+    for keyword in UNIONS {
+        if let Some(Value::Array(branches)) = keywords.get_mut(keyword) {
+            branches.push(other);
+            return;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -8,7 +8,7 @@ pub use outbox_macros::{Event, EventSet};
 pub use outbox_schema::{
     AlsoAs, Catalog, CatalogError, ConsumedEvent, ConsumerEntry, DecodeError, DescribedBySchema,
     EncodedEvent, Event, EventDescriptor, EventSet, EventVariant, FieldDescriptor, KeySource, Lower, LowerOf,
-    OnPoison, OrderingMode, PartitionKey, ReadFromJson, Upcast, UpcastFrom, WrittenAsJson,
+    OnPoison, OrderingMode, PartitionKey, ReadFromJson, RoundTripError, Upcast, UpcastFrom, WrittenAsJson,
 };
 
 /// Compiles the examples of the page.

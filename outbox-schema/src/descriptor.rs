@@ -2,6 +2,7 @@
 
 use crate::{Event, OnPoison, OrderingMode};
 use serde_json::Value;
+use std::fmt;
 
 /// One declared (event type, event version), written by `#[derive(Event)]`.
 #[derive(Debug, Clone, Copy)]
@@ -43,8 +44,8 @@ pub struct EventDescriptor {
     pub serialize_schema: fn() -> Value,
     /// Makes the JSON Schema of what serde reads.
     pub deserialize_schema: fn() -> Value,
-    /// Decodes a payload (without `eventType` and `eventVersion`) and writes it again; an error is serde's own text.
-    pub round_trip: fn(&str) -> Result<String, String>,
+    /// Decodes a payload (without `eventType` and `eventVersion`) and writes it again.
+    pub round_trip: fn(&str) -> Result<String, RoundTripError>,
 }
 
 /// Where the partition key of an event comes from.
@@ -156,9 +157,28 @@ fn deserialize_schema<E: Event>() -> Value {
     settings.into_generator().into_root_schema_for::<E>().to_value()
 }
 
-fn round_trip<E: Event>(payload: &str) -> Result<String, String> {
-    let event: E = serde_json::from_str(payload).map_err(|error| error.to_string())?;
-    serde_json::to_string(&event).map_err(|error| error.to_string())
+fn round_trip<E: Event>(payload: &str) -> Result<String, RoundTripError> {
+    let event: E = serde_json::from_str(payload).map_err(RoundTripError::Refused)?;
+    serde_json::to_string(&event).map_err(RoundTripError::Unwritable)
 }
+
+/// Why [`EventDescriptor::round_trip`] has nothing to return; the texts are serde's own.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum RoundTripError {
+    /// The payload can't be read.
+    Refused(serde_json::Error),
+    /// It was read, and can't be written, such as a variant with `#[serde(skip_serializing)]`.
+    Unwritable(serde_json::Error),
+}
+
+impl fmt::Display for RoundTripError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (Self::Refused(error) | Self::Unwritable(error)) = self;
+        error.fmt(f)
+    }
+}
+
+impl std::error::Error for RoundTripError {}
 
 inventory::collect!(EventDescriptor);

@@ -34,7 +34,7 @@ pub mod xtask;
 
 pub use catalog::{Catalog, CatalogError, ConsumedEvent, ConsumerEntry};
 pub use contract::{Contract, ContractError, dataschema, file_name};
-pub use descriptor::{EventDescriptor, EventSource, FieldDescriptor, KeySource};
+pub use descriptor::{EventDescriptor, EventSource, FieldDescriptor, KeySource, RoundTripError};
 pub use event::{Event, OnPoison, OrderingMode};
 pub use event_set::{DecodeError, EncodedEvent, EventSet, EventVariant};
 pub use partition_key::PartitionKey;

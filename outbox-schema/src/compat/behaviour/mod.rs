@@ -49,8 +49,8 @@ pub(crate) struct Behaviour {
     samples: Vec<Sample>,
     /// What the type did with its own contract and the samples.
     own: Observation,
-    writes: Schema,
-    reads: Schema,
+    /// What the type wrote and its own schema does not allow.
+    undeclared: Vec<Value>,
 }
 
 impl Behaviour {
@@ -72,7 +72,9 @@ impl Behaviour {
         own.try_all(&contract.reads, &reads);
         own.look_again(&reads);
         contract.refuses = own.refused().map(|(spot, _)| spot.pointer.clone()).collect();
-        Some(Self { event, contract: contract.clone(), samples, own, writes, reads })
+        let undeclared = own.written().filter(|written| !writes.takes(written)).cloned().collect();
+        own.shrink();
+        Some(Self { event, contract: contract.clone(), samples, own, undeclared })
     }
 
     /// What speaks against a release whatever it is compared with, beside what is `known` of this version.
@@ -93,8 +95,8 @@ impl Behaviour {
             }
         }
         let is_told = known.iter().any(|finding| finding.id == FindingId::BehaviourWritesUnreadable);
-        let written = self.own.accepted.iter().filter(|_| !is_told);
-        let undeclared = written.map(|(_, written)| written).find_map(|written| self.writes.refusal(written));
+        let writes = Schema::new(&close_writer(&self.contract.writes)).filter(|_| !is_told);
+        let undeclared = writes.and_then(|writes| writes.refusal(self.undeclared.first()?));
         findings
             .extend(undeclared.map(|witness| self.written(FindingId::BehaviourWritesUndeclared, witness)));
         findings
@@ -102,14 +104,18 @@ impl Behaviour {
 
     /// What the type breaks of `released`, apart from what the schemas say themselves.
     pub(crate) fn against(&self, released: &Contract) -> Vec<Finding> {
-        let Some(readers) = Schema::new(&released.reads) else { return Vec::new() };
         let is_same = released.reads == self.contract.reads && released.writes == self.contract.writes;
+        if is_same && self.own.refused().next().is_none() && self.undeclared.is_empty() {
+            return Vec::new();
+        }
+        let schemas = (Schema::new(&released.reads), self.schemas());
+        let (Some(readers), Some((writes, reads))) = schemas else { return Vec::new() };
         let mut findings = Vec::new();
         let theirs = (!is_same).then(|| {
             let mut theirs = self.own.start_again();
-            theirs.try_all(&released.writes, &self.reads);
-            theirs.try_all(&released.reads, &self.reads);
-            theirs.look_again(&self.reads);
+            theirs.try_all(&released.writes, &reads);
+            theirs.try_all(&released.reads, &reads);
+            theirs.look_again(&reads);
             theirs
         });
         let seen = theirs.as_ref().unwrap_or(&self.own);
@@ -119,14 +125,17 @@ impl Behaviour {
                 findings.push(self.refused(FindingId::BehaviourRefusesReleased, spot, refusal));
             }
         }
-        let written = self.own.accepted.iter().chain(theirs.iter().flat_map(|theirs| &theirs.accepted));
         // What today's schema says is written is judged by the three questions.
-        let mut undeclared =
-            written.map(|(_, written)| written).filter(|written| !self.writes.takes(written));
-        let unreadable = undeclared.find_map(|written| readers.refusal(written));
+        let theirs = theirs.iter().flat_map(Observation::written).filter(|written| !writes.takes(written));
+        let unreadable = self.undeclared.iter().chain(theirs).find_map(|written| readers.refusal(written));
         findings
             .extend(unreadable.map(|witness| self.written(FindingId::BehaviourWritesUnreadable, witness)));
         findings
+    }
+
+    /// What is written and what is read today.
+    fn schemas(&self) -> Option<(Schema, Schema)> {
+        Some((Schema::new(&close_writer(&self.contract.writes))?, Schema::new(&self.contract.reads)?))
     }
 
     fn of_sample(&self, sample: &Sample, refusal: &Refusal) -> Finding {
@@ -142,7 +151,8 @@ impl Behaviour {
     }
 
     fn refused(&self, id: FindingId, spot: &Spot, refusal: &Refusal) -> Finding {
-        let refusal = self.own.shrunk(spot, refusal, &self.reads);
+        let shrunk = self.schemas().map(|(_, reads)| self.own.shrunk(spot, refusal, &reads));
+        let refusal = shrunk.unwrap_or_else(|| refusal.clone());
         let name = place::name(&spot.pointer);
         let (what, fix) = if id == FindingId::BehaviourRefusesReleased {
             (

@@ -1,8 +1,8 @@
 //! Feeds payloads to a type and notes what becomes of them.
 
 use super::{Evidence, PAYLOADS_MAX, Schema, Witness, close_writer, generate, place, shrink};
-use crate::EventDescriptor;
 use crate::contract::{MEMBERS, panic_text};
+use crate::{EventDescriptor, RoundTripError};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -11,6 +11,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 const REPAIRS_MAX: usize = 8;
 /// Payloads with which texts of common forms are tried in one place.
 const LURES_MAX: usize = 4;
+/// Payloads that are remembered of a type that refuses none.
+const ACCEPTED_KEPT: usize = 2;
 /// Rounds in which refusals of whole objects are looked at again; each may show what the next one needs.
 const LOOKS_MAX: usize = 2;
 
@@ -88,7 +90,7 @@ pub(super) struct Observation {
     /// The words that tell the variants of an enum apart.
     tags: BTreeSet<String>,
     /// Payloads that were read, with what was written of each.
-    pub(super) accepted: Vec<(Value, Value)>,
+    accepted: Vec<(Value, Option<Value>)>,
     /// For each place, the first payload that was refused for it.
     refused: BTreeMap<Spot, Refusal>,
     /// How often texts of common forms have been tried in a place.
@@ -107,6 +109,19 @@ impl Observation {
     pub(super) fn start_again(&self) -> Self {
         let (accepted, refused, lured) = (self.accepted.clone(), BTreeMap::new(), self.lured.clone());
         Self { event: self.event, tags: self.tags.clone(), accepted, refused, lured }
+    }
+
+    /// What was written of the payloads that were read.
+    pub(super) fn written(&self) -> impl Iterator<Item = &Value> {
+        self.accepted.iter().filter_map(|(_, written)| written.as_ref())
+    }
+
+    /// Keeps of the payloads only what later payloads are put right with, as a catalog has many events.
+    pub(super) fn shrink(&mut self) {
+        if self.refused.is_empty() {
+            self.accepted.truncate(ACCEPTED_KEPT);
+        }
+        self.accepted.shrink_to_fit();
     }
 
     pub(super) fn refused(&self) -> impl Iterator<Item = (&Spot, &Refusal)> {
@@ -167,8 +182,8 @@ impl Observation {
         self.decode(payload).err().map(|refusal| self.narrowed(refusal))
     }
 
-    /// What the type writes of `payload`, as it travels.
-    fn decode(&self, payload: &Value) -> Result<Value, Refusal> {
+    /// What the type writes of `payload`, as it travels; `None` where it reads the payload and can't write it.
+    fn decode(&self, payload: &Value) -> Result<Option<Value>, Refusal> {
         let mut own = payload.clone();
         let mut envelope = Vec::new();
         if let Value::Object(own) = &mut own {
@@ -179,22 +194,26 @@ impl Observation {
             let at = column.map(|column| self.place_of(&text, &error, column)).unwrap_or_default();
             Refusal { payload: payload.clone(), error, at }
         })?;
-        match serde_json::from_str(&written) {
-            Ok(Value::Object(mut written)) => {
-                written.extend(envelope);
-                Ok(Value::Object(written))
-            }
-            _ => {
-                let error = "what is written of it is no JSON object".to_owned();
-                Err(Refusal { payload: payload.clone(), error, at: String::new() })
-            }
+        let mut written: Option<Value> = written.and_then(|written| serde_json::from_str(&written).ok());
+        if let Some(Value::Object(written)) = &mut written {
+            written.extend(envelope);
         }
+        Ok(written)
     }
 
-    /// What is written of `text`, or serde's text and column.
-    fn round_trip(&self, text: &str) -> Result<String, (String, Option<usize>)> {
+    /// What is written of `text`, or serde's words and the column where it stopped.
+    fn round_trip(&self, text: &str) -> Result<Option<String>, (String, Option<usize>)> {
         match catch_unwind(AssertUnwindSafe(|| (self.event.round_trip)(text))) {
-            Ok(written) => written.map_err(split_position),
+            Ok(Ok(written)) => Ok(Some(written)),
+            // A variant that is only read is no fault.
+            Ok(Err(RoundTripError::Unwritable(_))) => Ok(None),
+            Ok(Err(RoundTripError::Refused(error))) => {
+                // The position is that of a text nobody sees.
+                let position = format!(" at line {} column {}", error.line(), error.column());
+                let words = error.to_string();
+                let words = words.strip_suffix(&position).map(str::to_owned).unwrap_or(words);
+                Err((words, (error.line() == 1).then_some(error.column())))
+            }
             Err(panic) => Err((format!("it panics: {}", panic_text(&*panic)), None)),
         }
     }
@@ -396,14 +415,5 @@ fn collect_tags(schema: &Value, tags: &mut BTreeSet<String>) {
         }
         Value::Array(items) => items.iter().for_each(|item| collect_tags(item, tags)),
         _ => {}
-    }
-}
-
-/// serde's text without the position, which is that of a text nobody sees.
-fn split_position(error: String) -> (String, Option<usize>) {
-    let split = error.rsplit_once(" at line 1 column ");
-    match split.and_then(|(text, column)| Some((text.to_owned(), column.parse().ok()?))) {
-        Some((text, column)) => (text, Some(column)),
-        None => (error, None),
     }
 }

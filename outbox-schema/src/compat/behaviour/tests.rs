@@ -141,6 +141,24 @@ fn nothing_is_held_against_types_that_do_what_their_schema_says() {
     }
 }
 
+#[test]
+fn a_variant_that_is_only_read_is_no_fault() {
+    #[derive(Serialize, Deserialize, JsonSchema)]
+    enum Before {
+        One,
+    }
+    #[derive(Serialize, Deserialize, JsonSchema)]
+    enum After {
+        One,
+        #[serde(skip_serializing)]
+        Two(#[expect(dead_code, reason = "only read")] u8),
+    }
+    assert_eq!(findings::<Of<Before>, Of<After>>(&[]), []);
+    let (_, contract) = tried::<Of<After>>(&[]);
+    assert!(contract.refuses.is_empty(), "{:?}", contract.refuses);
+    assert_eq!(findings::<Of<After>, Of<After>>(&[]), []);
+}
+
 /// Is written and read as a number, and says that it is a text.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[schemars(with = "String")]

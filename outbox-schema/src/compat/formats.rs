@@ -15,8 +15,8 @@ pub enum Formats {
 
 /// The bounds of Rust's integers, by the format schemars gives them.
 ///
-/// `uint128` has no upper bound here: it lies outside of what the prover counts with, and no JSON library of a
-/// reader goes near it.
+/// Those of 128 bits stand for larger ones that the prover can't count with. They are beyond 64 bits and in the right
+/// order, so that each type holds what it holds of the others.
 const INTEGERS: &[(&str, i128, i128)] = &[
     ("int8", i8::MIN as i128, i8::MAX as i128),
     ("int16", i16::MIN as i128, i16::MAX as i128),
@@ -26,9 +26,9 @@ const INTEGERS: &[(&str, i128, i128)] = &[
     ("uint8", 0, u8::MAX as i128),
     ("uint16", 0, u16::MAX as i128),
     ("uint32", 0, u32::MAX as i128),
-    ("int128", i128::MIN + 1, i128::MAX),
+    ("int128", -10_i128.pow(38), 10_i128.pow(38)),
     ("uint64", 0, u64::MAX as i128),
-    ("uint128", 0, i128::MAX),
+    ("uint128", 0, 12 * 10_i128.pow(37)),
     ("uint", 0, u64::MAX as i128),
 ];
 

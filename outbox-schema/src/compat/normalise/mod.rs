@@ -10,7 +10,7 @@ use super::formats;
 use crate::contract::sorted;
 use crate::subschema;
 use dialect::Dialect;
-use serde_json::{Map, Value};
+use serde_json::{Map, Number, Value};
 
 /// The normal form of `schema`.
 ///
@@ -99,7 +99,12 @@ fn bound_integers(keywords: &mut Map<String, Value>) {
 }
 
 fn json_integer(number: i128) -> Option<Value> {
-    i64::try_from(number).map(Value::from).or_else(|_| u64::try_from(number).map(Value::from)).ok()
+    let small = i64::try_from(number).map(Value::from).or_else(|_| u64::try_from(number).map(Value::from));
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "larger bounds are round numbers, which a float holds as JSON writes them"
+    )]
+    small.ok().or_else(|| Number::from_f64(number as f64).map(Value::Number))
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ mod dependency_tree;
 mod end_to_end;
 mod enqueue;
 mod failures;
+mod gate_property;
 mod github_events;
 mod history;
 mod isolation;

@@ -8,7 +8,6 @@
 use super::{GapSession, GapStore, InHoles, Progress, Record, holes::Holes};
 use crate::{
     cursor::{Filter, LogCursor, LogEvent, Page, Settled, Start},
-    envelope::Seq,
     held::Change,
     lease::Fence,
     store::StoreError,
@@ -133,74 +132,73 @@ impl<C: GapSession> Memory<C> {
         Self { session, settled, read: settled, holes, looked_at_old: None, asked_for_takers: None }
     }
 
+    /// Reads on, then looks into holes, in that order: a row that is read may tell of a commit whose own row fills a hole,
+    /// and that one goes first. So whatever was read is given out only with what every hole held at a later moment.
     async fn read(&mut self, filter: &Filter, max: i64) -> Result<Page, StoreError> {
         self.session.check().await?;
-        let mut page = Page::default();
-        let mut room = max;
         if !self.holes.is_empty() {
             self.ask_for_takers().await?;
-            room -= self.read_holes(filter, max, &mut page).await?;
         }
-        if room > 0 {
-            self.read_on(filter, room, &mut page).await?;
-        } else {
+        let now = Instant::now();
+        let mut rows = Vec::new();
+        self.session.read_on(filter, self.read, max, |seq, envelope| rows.push((seq, envelope))).await?;
+        let mut page = Page { full: rows.len() as i64 == max, ..Page::default() };
+        let room = self.read_holes(filter, max, !rows.is_empty(), &mut page).await?;
+        if room < rows.len() as i64 {
             page.full = true;
+        }
+        for (seq, envelope) in rows.into_iter().take(usize::try_from(room).expect("what is left is no debt"))
+        {
+            if seq.0 > self.read + 1 {
+                self.holes.note(self.read + 1, seq.0 - 1, now);
+            }
+            self.read = seq.0;
+            page.through = Some(seq);
+            page.events.extend(envelope.map(|envelope| LogEvent { envelope, late: false }));
+        }
+        if let Some(through) = page.through {
+            self.session.check_numbered(through).await?;
         }
         Ok(page)
     }
 
-    /// Reads the rows above the last one that was read.
-    async fn read_on(&mut self, filter: &Filter, max: i64, page: &mut Page) -> Result<(), StoreError> {
-        let now = Instant::now();
-        let before = self.read;
-        let mut count = 0;
-        let (read, holes, events) = (&mut self.read, &mut self.holes, &mut page.events);
-        let row = |seq: Seq, envelope| {
-            if seq.0 > *read + 1 {
-                holes.note(*read + 1, seq.0 - 1, now);
-            }
-            *read = seq.0;
-            count += 1;
-            if let Some(envelope) = envelope {
-                events.push(LogEvent { envelope, late: false });
-            }
-        };
-        self.session.read_on(filter, before, max, row).await?;
-        if self.read == before {
-            return Ok(());
-        }
-        self.session.check_numbered(Seq(self.read)).await?;
-        page.through = Some(Seq(self.read));
-        page.full = count == max;
-        Ok(())
-    }
-
-    /// Looks into the holes; gives the number of rows found.
-    async fn read_holes(&mut self, filter: &Filter, max: i64, page: &mut Page) -> Result<i64, StoreError> {
+    /// Looks into the holes, `all` of them or those whose turn it is; gives the room that is left in the page. None is left
+    /// if there may be more rows in the holes.
+    async fn read_holes(
+        &mut self,
+        filter: &Filter,
+        max: i64,
+        all: bool,
+        page: &mut Page,
+    ) -> Result<i64, StoreError> {
         let now = Instant::now();
         let with_old = has_passed(self.looked_at_old, OLD_LOOK_PAUSE, now);
-        let looks = self.holes.looks(with_old, LOOKS_MAX, now);
-        if looks.is_empty() {
-            return Ok(0);
-        }
-        let ranges: Vec<_> = looks.iter().map(|look| (look.first, look.last)).collect();
-        let InHoles { xmin, rows } = self.session.read_holes(filter, &ranges, max).await?;
-        let mut found = Vec::with_capacity(rows.len());
-        for (seq, envelope) in rows {
-            found.push(seq.0);
-            match envelope {
-                Some(envelope) => page.events.push(LogEvent { envelope, late: true }),
-                None => page.late_unmatched.push(seq),
+        let looks = if all { self.holes.all_looks() } else { self.holes.looks(with_old, LOOKS_MAX, now) };
+        let (mut room, mut changed) = (max, false);
+        for looks in looks.chunks(LOOKS_MAX) {
+            let ranges: Vec<_> = looks.iter().map(|look| (look.first, look.last)).collect();
+            let InHoles { xmin, rows } = self.session.read_holes(filter, &ranges, room).await?;
+            let mut found = Vec::with_capacity(rows.len());
+            for (seq, envelope) in rows {
+                found.push(seq.0);
+                match envelope {
+                    Some(envelope) => page.events.push(LogEvent { envelope, late: true }),
+                    None => page.late_unmatched.push(seq),
+                }
+            }
+            let is_cut = found.len() as i64 == room;
+            let complete_to = found.last().copied().filter(|_| is_cut).unwrap_or(i64::MAX);
+            changed |= self.holes.looked(looks, &found, complete_to, xmin);
+            room -= found.len() as i64;
+            if is_cut {
+                break;
             }
         }
-        let is_cut = found.len() as i64 == max;
-        let complete_to = found.last().copied().filter(|_| is_cut).unwrap_or(i64::MAX);
-        let changed = self.holes.looked(&looks, &found, complete_to, xmin);
-        if with_old {
+        if (all || with_old) && !looks.is_empty() {
             // What yielded something is likely to yield more.
             self.looked_at_old = (!changed).then_some(now);
         }
-        Ok(found.len() as i64)
+        Ok(room)
     }
 
     /// For the exact proof: asks who holds the sequence, after every hole that is open now was seen.
@@ -267,3 +265,6 @@ impl<C: GapSession> Memory<C> {
 fn has_passed(since: Option<Instant>, pause: Duration, now: Instant) -> bool {
     since.is_none_or(|since| now.duration_since(since) >= pause)
 }
+
+#[cfg(test)]
+mod tests;

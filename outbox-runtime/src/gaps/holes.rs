@@ -137,22 +137,22 @@ impl Holes {
         }
     }
 
-    /// Which holes to look at: the young ones and those whose takers are gone, and of the others as many as there is room
-    /// for, in turn, if `with_old` says so.
+    /// Every hole.
+    pub(super) fn all_looks(&self) -> Vec<Look> {
+        self.open.iter().map(Look::at).collect()
+    }
+
+    /// Which holes to look at while nothing new is read: the young ones and those whose takers are gone, and of the others as
+    /// many as there is room for, in turn, if `with_old` says so.
     pub(super) fn looks(&mut self, with_old: bool, max: usize, now: Instant) -> Vec<Look> {
         let is_urgent = |hole: &Hole| !hole.is_old(now) || matches!(hole.takers, Takers::Gone);
-        let look = |(first, hole): (&i64, &Hole)| Look {
-            first: *first,
-            last: hole.last,
-            takers_are_gone: matches!(hole.takers, Takers::Gone),
-            later_xid: hole.later_xid,
-        };
         let mut looks: Vec<Look> =
-            self.open.iter().filter(|(_, hole)| is_urgent(hole)).take(max).map(look).collect();
+            self.open.iter().filter(|(_, hole)| is_urgent(hole)).take(max).map(Look::at).collect();
         if with_old {
             let room = max - looks.len();
             let in_turn = self.open.range(self.next_old..).chain(self.open.range(..self.next_old));
-            let old: Vec<Look> = in_turn.filter(|(_, hole)| !is_urgent(hole)).take(room).map(look).collect();
+            let old: Vec<Look> =
+                in_turn.filter(|(_, hole)| !is_urgent(hole)).take(room).map(Look::at).collect();
             self.next_old = old.last().map_or(self.next_old, |look| look.first + 1);
             looks.extend(old);
         }
@@ -248,6 +248,17 @@ impl HolesRecord {
     #[must_use]
     pub fn has_rows(&self) -> bool {
         !self.delete.is_empty() || !self.insert.is_empty()
+    }
+}
+
+impl Look {
+    fn at((first, hole): (&i64, &Hole)) -> Self {
+        Self {
+            first: *first,
+            last: hole.last,
+            takers_are_gone: matches!(hole.takers, Takers::Gone),
+            later_xid: hole.later_xid,
+        }
     }
 }
 

@@ -5,7 +5,7 @@
 //! - A hole ends only by a proof ([`Holes`]); the look that follows a proof is a statement of its own.
 //! - What is remembered is dropped with the connection: on any error, and when a future is dropped half-way.
 
-use super::{GapSession, GapStore, InHoles, Progress, Record, holes::Holes};
+use super::{GapSession, GapStore, InHoles, Progress, Record, Written, holes::Holes};
 use crate::{
     cursor::{Filter, LogCursor, LogEvent, Page, Settled, Start},
     held::Change,
@@ -35,13 +35,15 @@ pub struct GapCursor<S: GapStore> {
     /// `None` after an error, or when a call was dropped half-way.
     memory: Option<Memory<S::Session>>,
     /// What `settle_in` wrote in a transaction that has not committed yet.
-    in_handler: Option<Record>,
+    in_handler: Option<(Record, Written)>,
 }
 
 /// A connection and what is remembered while it lives.
 #[derive(Debug)]
 struct Memory<C> {
     session: C,
+    /// The newest row of progress, loaded or written.
+    row_id: i64,
     settled: i64,
     read: i64,
     holes: Holes,
@@ -112,14 +114,15 @@ impl<S: GapStore> LogCursor<S> for GapCursor<S> {
     ) -> Result<(), StoreError> {
         let mut memory = self.take_memory().await?;
         let record = memory.plan(settled)?;
-        self.store.write_in(tx, fence, memory.settled, &record).await?;
-        self.in_handler = Some(record);
+        let written = self.store.write_in(tx, fence, memory.row_id, &record).await?;
+        self.in_handler = Some((record, written));
         self.memory = Some(memory);
         Ok(())
     }
 
     fn settled(&mut self, _settled: &Settled) {
-        if let (Some(memory), Some(record)) = (&mut self.memory, self.in_handler.take()) {
+        if let (Some(memory), Some((record, written))) = (&mut self.memory, self.in_handler.take()) {
+            memory.row_id = written.row_id;
             memory.remember(record);
         }
     }
@@ -127,9 +130,9 @@ impl<S: GapStore> LogCursor<S> for GapCursor<S> {
 
 impl<C: GapSession> Memory<C> {
     fn new(session: C, progress: Progress) -> Self {
-        let Progress { settled, inline, stored } = progress;
+        let Progress { row_id, settled, inline, stored } = progress;
         let holes = Holes::load(inline, stored, Instant::now());
-        Self { session, settled, read: settled, holes, looked_at_old: None, asked_for_takers: None }
+        Self { session, row_id, settled, read: settled, holes, looked_at_old: None, asked_for_takers: None }
     }
 
     /// Reads on, then looks into holes, in that order: a row that is read may tell of a commit whose own row fills a hole,
@@ -223,13 +226,14 @@ impl<C: GapSession> Memory<C> {
     ) -> Result<(), StoreError> {
         let plan = self.plan(settled)?;
         let is_due = plan.settled != self.settled || self.holes.differs(&plan.holes);
-        let xid = if is_due || !changes.is_empty() {
-            self.session.write(fence, self.settled, is_due.then_some(&plan), changes).await?
+        let written = if is_due || !changes.is_empty() {
+            self.session.write(fence, self.row_id, is_due.then_some(&plan), changes).await?
         } else {
             None
         };
         self.remember(plan);
-        if let Some(xid) = xid {
+        if let Some(Written { row_id, xid }) = written {
+            self.row_id = row_id;
             // Every hole that is open now was seen before that transaction began.
             self.holes.note_later_xid(xid);
         }

@@ -47,7 +47,7 @@ pub trait GapStore: Store {
         fence: &Fence,
         before: i64,
         record: &Record,
-    ) -> impl Future<Output = Result<(), StoreError>> + Send;
+    ) -> impl Future<Output = Result<Written, StoreError>> + Send;
 }
 
 /// The statements of a cursor, over one connection. After an error it is dropped.
@@ -78,26 +78,37 @@ pub trait GapSession: Send + Sync + 'static {
     /// Who has taken a number and not ended: virtual transaction, and whether it is a prepared one.
     fn number_holders(&mut self) -> impl Future<Output = Result<Vec<(String, bool)>, StoreError>> + Send;
 
-    /// Applies `changes` and writes `record` if there is one and the stage stands at `before`, all or nothing, fenced.
-    /// Gives the id of the transaction that wrote the record; it began after everything that this session was told before.
+    /// Applies `changes` and writes `record`, if there is one, behind the row `before`; all or nothing, fenced. If another
+    /// row of progress is the newest, nothing is written.
     fn write(
         &mut self,
         fence: &Fence,
         before: i64,
         record: Option<&Record>,
         changes: &[Change],
-    ) -> impl Future<Output = Result<Option<i64>, StoreError>> + Send;
+    ) -> impl Future<Output = Result<Option<Written>, StoreError>> + Send;
 }
 
 /// Where a stage stands.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Progress {
+    /// The newest row of progress.
+    pub row_id: i64,
     /// Everything up to here is settled, except the holes.
     pub settled: i64,
     /// The young holes: first, last, first, last, …
     pub inline: Vec<i64>,
     /// The other holes, first to last.
     pub stored: BTreeMap<i64, i64>,
+}
+
+/// A record that was written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Written {
+    /// Its row, now the newest.
+    pub row_id: i64,
+    /// Its transaction, which began after everything that the session was told before.
+    pub xid: i64,
 }
 
 /// What a look into holes found.

@@ -90,8 +90,8 @@ impl GapSession for Script {
         _before: i64,
         _record: Option<&Record>,
         _changes: &[Change],
-    ) -> Result<Option<i64>, StoreError> {
-        Ok(Some(1))
+    ) -> Result<Option<Written>, StoreError> {
+        Ok(Some(Written { row_id: 1, xid: 1 }))
     }
 }
 

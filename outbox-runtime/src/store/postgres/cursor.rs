@@ -11,7 +11,7 @@ use super::{
 use crate::{
     cursor::{Filter, Start},
     envelope::{Envelope, Seq},
-    gaps::{GapCursor, GapSession, GapStore, InHoles, Progress, Record},
+    gaps::{GapCursor, GapSession, GapStore, InHoles, Progress, Record, Written},
     held::Change,
     lease::Fence,
     store::StoreError,
@@ -68,9 +68,9 @@ impl GapStore for PostgresStore {
         fence: &Fence,
         before: i64,
         record: &Record,
-    ) -> Result<(), StoreError> {
+    ) -> Result<Written, StoreError> {
         lock_fence(self, tx, fence).await?;
-        progress::write(self, tx, fence, before, record).await.map(|_| ())
+        progress::write(self, tx, fence, before, record).await
     }
 }
 
@@ -151,7 +151,7 @@ impl GapSession for PostgresSession {
         before: i64,
         record: Option<&Record>,
         changes: &[Change],
-    ) -> Result<Option<i64>, StoreError> {
+    ) -> Result<Option<Written>, StoreError> {
         let store = &self.store;
         if let Some(record) = record
             && changes.is_empty()
@@ -165,12 +165,12 @@ impl GapSession for PostgresSession {
             self.connection.begin_with(begin).await.map_err(during("begin a leader's transaction"))?;
         lock_fence(store, &mut tx, fence).await?;
         record::apply(store, &mut tx, fence, changes).await?;
-        let xid = match record {
+        let written = match record {
             Some(record) => Some(progress::write(store, &mut tx, fence, before, record).await?),
             None => None,
         };
         commit_own(tx).await?;
-        Ok(xid)
+        Ok(written)
     }
 }
 

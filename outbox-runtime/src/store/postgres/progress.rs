@@ -9,7 +9,7 @@ use super::{
 use crate::{
     cursor::Start,
     envelope::Seq,
-    gaps::{Progress, Record},
+    gaps::{Progress, Record, Written},
     lease::Fence,
     store::StoreError,
 };
@@ -44,12 +44,13 @@ async fn load(
         .await
         .map_err(during(action))?
         .ok_or_else(|| lost(fence))?;
-    let Some(settled) = row.try_get("settled_seq").map_err(during(action))? else { return Ok(None) };
+    let Some(row_id) = row.try_get("id").map_err(during(action))? else { return Ok(None) };
+    let settled = row.try_get("settled_seq").map_err(during(action))?;
     let inline: Option<Vec<i64>> = row.try_get("holes").map_err(during(action))?;
     let firsts: Vec<i64> = row.try_get("first_seqs").map_err(during(action))?;
     let lasts: Vec<i64> = row.try_get("last_seqs").map_err(during(action))?;
     let stored = firsts.into_iter().zip(lasts).collect();
-    Ok(Some(Progress { settled, inline: inline.unwrap_or_default(), stored }))
+    Ok(Some(Progress { row_id, settled, inline: inline.unwrap_or_default(), stored }))
 }
 
 async fn register(
@@ -87,14 +88,14 @@ async fn before(store: &PostgresStore, connection: &mut PgConnection, start: Seq
     Ok(Seq(start.0 - 1).max(Seq::ORIGIN))
 }
 
-/// Writes the rows of holes and the row of progress, in an open transaction; gives its id.
+/// Writes the rows of holes and the row of progress, in an open transaction.
 pub(super) async fn write(
     store: &PostgresStore,
     connection: &mut PgConnection,
     fence: &Fence,
     before: i64,
     record: &Record,
-) -> Result<i64, StoreError> {
+) -> Result<Written, StoreError> {
     let holes = &record.holes;
     if !holes.delete.is_empty() {
         sqlx::query(store.sql().delete_holes.clone())
@@ -117,17 +118,17 @@ pub(super) async fn write(
     append(store, connection, fence, before, record).await
 }
 
-/// Appends the row of progress in one fenced statement, if the newest row says `before`; gives its transaction's id.
+/// Appends the row of progress in one fenced statement, if `before` is the newest row.
 pub(super) async fn append(
     store: &PostgresStore,
     connection: &mut PgConnection,
     fence: &Fence,
     before: i64,
     record: &Record,
-) -> Result<i64, StoreError> {
+) -> Result<Written, StoreError> {
     let action = "settle the log";
     let inline = &record.holes.inline;
-    let xid = sqlx::query_scalar(store.sql().settle_log.clone())
+    let written = sqlx::query_as(store.sql().settle_log.clone())
         .bind(fence.lease().as_str())
         .bind(fence.owner.0)
         .bind(fence.epoch)
@@ -138,8 +139,8 @@ pub(super) async fn append(
         .fetch_optional(&mut *connection)
         .await
         .map_err(during(action))?;
-    if let Some(xid) = xid {
-        return Ok(xid);
+    if let Some((row_id, xid)) = written {
+        return Ok(Written { row_id, xid });
     }
     let leads: bool = sqlx::query_scalar(store.sql().is_leader.clone())
         .bind(fence.lease().as_str())
@@ -151,7 +152,9 @@ pub(super) async fn append(
     if !leads {
         return Err(lost(fence));
     }
-    let source =
-        format!("the stage `{}` does not stand at seq {before} any more; it is loaded again", fence.stage);
+    let source = format!(
+        "the stage `{}` has progress that this connection has not written; it is loaded again",
+        fence.stage
+    );
     Err(StoreError::Database { action, transient: true, source: source.into() })
 }

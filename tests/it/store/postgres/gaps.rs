@@ -2,7 +2,7 @@
 
 use super::{World, event, lead};
 use outbox::{
-    cursor::{Filter, LogCursor, Start},
+    cursor::{Filter, LogCursor, Settled, Start},
     held::Stage,
     store::Store,
 };
@@ -41,6 +41,34 @@ async fn the_smaller_seq_that_commits_later_is_delivered() {
     log.settle(&world.fence, &super::all_of(&page), &[]).await.unwrap();
     until_no_hole_is_left(&world, &mut log).await;
     assert_eq!(world.relay_what_is_there(&mut world.open().await).await, [] as [&str; 0]);
+}
+
+#[tokio::test]
+async fn a_settle_of_an_earlier_connection_that_comes_late_brings_no_hole_back() {
+    let Some(world) = World::start().await else { return };
+    let mut earlier = world.open().await;
+    let mut open = Vec::new();
+    for key in ["one", "other"] {
+        let mut tx = world.store.begin().await.unwrap();
+        world.store.insert(&mut tx, &[event(key)]).await.unwrap();
+        open.push(tx);
+    }
+    world.publish("late").await;
+    assert_eq!(world.relay(&mut earlier).await, ["late"]);
+    for tx in open {
+        world.store.commit(tx).await.unwrap();
+    }
+    let found = earlier.read(100).await.unwrap();
+    assert_eq!(super::keys_of(&found), ["one", "other"]);
+
+    // The same leader goes on over another connection.
+    let mut log = world.open().await;
+    assert_eq!(world.relay(&mut log).await, ["one", "other"]);
+    let one = Settled { through: None, late: vec![found.events[0].envelope.seq] };
+    let refused = earlier.settle(&world.fence, &one, &[]).await.unwrap_err();
+
+    assert!(refused.is_transient(), "{refused}");
+    assert_eq!(world.recorded_holes().await, 0);
 }
 
 #[tokio::test]

@@ -3,6 +3,7 @@
 //! Source: Marc Brooker, "Exponential Backoff and Jitter", AWS Architecture Blog, 2015: a uniform draw between zero and
 //! the capped exponential spreads retries of many keys best.
 
+use crate::simulated;
 use rand::RngExt;
 use std::time::Duration;
 
@@ -38,7 +39,8 @@ impl RetryPolicy {
     pub fn wait_after(&self, attempts: u32) -> Duration {
         let doublings = attempts.saturating_sub(1).min(31);
         let cap = self.base.saturating_mul(1 << doublings).min(self.max);
-        cap.mul_f64(rand::rng().random_range(0.0..=1.0))
+        let draw = simulated::chance().unwrap_or_else(|| rand::rng().random_range(0.0..=1.0));
+        cap.mul_f64(draw)
     }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! What the database decides (leases, due times, windows) it decides by its own clock.
 
+use crate::simulated;
 use std::time::Duration;
 
 /// A moment since boot, suspended time included, so that a machine which slept finds its lease expired.
@@ -12,6 +13,9 @@ impl BootTime {
     /// The current moment.
     #[must_use]
     pub(crate) fn now() -> Self {
+        if let Some(now) = simulated::boot_time() {
+            return Self(now);
+        }
         #[cfg(target_os = "linux")]
         {
             let time = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);

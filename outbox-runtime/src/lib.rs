@@ -27,6 +27,14 @@ mod preflight;
 pub mod relay;
 mod replay;
 mod runner;
+#[cfg(feature = "simulation")]
+mod simulated;
+#[cfg(not(feature = "simulation"))]
+#[path = "simulated_never.rs"]
+mod simulated;
+#[cfg(feature = "simulation")]
+#[doc(hidden)]
+pub mod simulation;
 mod start;
 pub mod store;
 mod suspicion;

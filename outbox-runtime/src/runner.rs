@@ -108,6 +108,13 @@ impl Default for Settings {
     }
 }
 
+impl Settings {
+    /// How long the work of a stage may stand still whose single waits take `wait_max` at most.
+    pub(crate) fn stall_max(&self, wait_max: Duration) -> Duration {
+        wait_max * 2 + self.poll + self.stall
+    }
+}
+
 impl<S: Store> Outbox<S> {
     /// Starts to configure what runs in this process: relays, consumers, or both.
     pub fn runner(&self) -> RunnerBuilder<S> {
@@ -363,8 +370,7 @@ impl<S: Store> RunnerBuilder<S> {
 
     /// The lease of a stage whose single waits take `wait_max` at most.
     fn lease(&self, wait_max: Duration) -> LeaseConfig {
-        let stall_max = wait_max * 2 + self.settings.poll + self.settings.stall;
-        LeaseConfig { takeover: self.settings.takeover, stall_max }
+        LeaseConfig { takeover: self.settings.takeover, stall_max: self.settings.stall_max(wait_max) }
     }
 }
 

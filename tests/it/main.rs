@@ -23,6 +23,7 @@ mod relays;
 mod schema_cases;
 mod schema_gate;
 mod servers;
+mod simulation;
 mod start;
 mod stop;
 mod store;

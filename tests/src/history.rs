@@ -133,19 +133,21 @@ pub struct Reader {
     pub topics: Vec<String>,
     /// What it must bring an event to: [`Fate::Published`] or [`Fate::Handled`].
     pub goal: Fate,
+    /// The relay that it gets its events from; `None`: it reads them where they were enqueued.
+    pub behind: Option<String>,
 }
 
 impl Reader {
     /// A relay of all topics.
     #[must_use]
     pub fn relay(stage: &str) -> Self {
-        Self { stage: stage.to_owned(), topics: Vec::new(), goal: Fate::Published }
+        Self { stage: stage.to_owned(), topics: Vec::new(), goal: Fate::Published, behind: None }
     }
 
     /// A consumer of all topics.
     #[must_use]
     pub fn consumer(stage: &str) -> Self {
-        Self { stage: stage.to_owned(), topics: Vec::new(), goal: Fate::Handled }
+        Self { stage: stage.to_owned(), topics: Vec::new(), goal: Fate::Handled, behind: None }
     }
 
     fn takes(&self, event: &EventName) -> bool {

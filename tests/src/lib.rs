@@ -14,6 +14,7 @@ pub mod programs;
 pub mod proxy;
 pub mod selective_broker;
 pub mod servers;
+pub mod sim;
 pub mod warnings;
 pub mod world;
 

@@ -153,6 +153,18 @@ impl<'a> Facts<'a> {
         ends.committed.is_some() || (in_doubt && got_out())
     }
 
+    /// Whether the relay that the reader is behind has published the event.
+    fn reaches(&self, reader: &Reader, event: &EventName) -> bool {
+        let Some(relay) = &reader.behind else { return true };
+        self.seen.get(&(relay.as_str(), event)).is_some_and(|seen| seen.first(Fate::Published).is_some())
+    }
+
+    /// Whether the event is in no order at the reader, or was in none at the relay before it.
+    pub(super) fn is_exempt(&self, reader: &Reader, event: &EventName) -> bool {
+        let stages = [Some(&reader.stage), reader.behind.as_ref()].into_iter().flatten();
+        stages.filter_map(|stage| self.seen.get(&(stage.as_str(), event))).any(Seen::is_exempt)
+    }
+
     fn phantoms(&self) -> Vec<Finding<'a>> {
         let mut findings = Vec::new();
         for ((stage, event), seen) in &self.seen {
@@ -177,7 +189,7 @@ impl<'a> Facts<'a> {
         for (event, enqueued) in &self.events {
             let has = |seen: &Seen| seen.stands() || seen.first(reader.goal).is_some();
             let is_there = self.seen.get(&(reader.stage.as_str(), *event)).is_some_and(has);
-            if reader.takes(event) && !is_there && self.is_due(enqueued) {
+            if reader.takes(event) && !is_there && self.is_due(enqueued) && self.reaches(reader, event) {
                 let problem = format!("{event} was committed, and {} neither got nor holds it", reader.stage);
                 let stage = &reader.stage;
                 findings.push(Finding { kind: Kind::Lost, stage, events: vec![event], problem });
@@ -270,7 +282,7 @@ impl Seen {
     }
 
     /// Whether it is in no order.
-    pub(super) fn is_exempt(&self) -> bool {
+    fn is_exempt(&self) -> bool {
         self.has(&[Fate::Skipped, Fate::Discarded, Fate::Replayed])
     }
 }

@@ -27,7 +27,7 @@ impl<'a> Facts<'a> {
         for (event, enqueued) in self.events.iter().filter(|(event, _)| reader.takes(event)) {
             let Some(key) = &event.key else { continue };
             let seen = self.seen.get(&(stage, *event));
-            if seen.is_some_and(Seen::is_exempt) || !self.is_due(enqueued) {
+            if self.is_exempt(reader, event) || !self.is_due(enqueued) {
                 continue;
             }
             let place = seen.and_then(|seen| seen.first(arrival)).unwrap_or(NOT_YET);

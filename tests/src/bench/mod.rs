@@ -6,10 +6,21 @@ mod build;
 mod drain;
 mod enqueue;
 mod poll;
+mod schema;
 mod wake;
 
 use crate::servers::Postgres;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+/// Names the file into which a process that is measured writes its peak of memory.
+pub const PEAK: &str = "OUTBOX_BENCH_PEAK";
+
+/// Writes the most memory this process has had, in KiB as the kernel counts it.
+pub fn write_peak_memory(file: &Path) {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    std::fs::write(file, peak.trim().trim_end_matches(" kB")).unwrap();
+}
 
 /// What the command line asks for.
 #[derive(Debug)]
@@ -111,6 +122,12 @@ pub async fn run(names: &[String], options: &Options) -> bool {
     }
     if wants("build") {
         rows.push(build::row(options.rounds.min(5)));
+    }
+    if wants("schema check") {
+        rows.extend(schema::check(options.rounds));
+    }
+    if wants("schema pair") {
+        rows.push(schema::pathological(options.rounds.min(5)));
     }
     print(&rows);
     if let Some(path) = &options.json {

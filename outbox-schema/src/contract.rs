@@ -57,6 +57,9 @@ pub struct Contract {
     /// Places, written in the same way, where the type reads any name though `reads` has only some, as by
     /// `#[serde(other)]`. [`Contract::of`] leaves it empty; the commands of an xtask find out by trying.
     pub open: BTreeSet<String>,
+    /// What names that earlier releases had and this one has not held there, as a JSON Schema, by place as above: no other
+    /// field may take such a name. [`Contract::of`] leaves it empty; the commands of an xtask take it from the last release.
+    pub reserved: BTreeMap<String, Value>,
     /// The JSON Schema, draft 2020-12, of every payload that is written; its `$id` is the event's `dataschema`.
     pub writes: Value,
     /// The JSON Schema, draft 2020-12, of every payload that is read.
@@ -89,6 +92,7 @@ impl Contract {
             refuses: BTreeSet::new(),
             retired: event.retired.map(str::to_owned),
             open: BTreeSet::new(),
+            reserved: BTreeMap::new(),
             writes: sorted(writes),
             reads: sorted(reads),
         })
@@ -112,6 +116,9 @@ impl Contract {
             if !places.is_empty() {
                 file[member] = json!(places);
             }
+        }
+        if !self.reserved.is_empty() {
+            file["reserved"] = json!(self.reserved);
         }
         if let Some(retired) = &self.retired {
             file["retired"] = json!(retired);
@@ -149,6 +156,8 @@ impl Contract {
             retired: file.get("retired").map(date_of).transpose()?,
             refuses: places(file, "refuses")?,
             open: places(file, "open")?,
+            reserved: serde_json::from_value(file.get("reserved").cloned().unwrap_or_else(|| json!({})))
+                .map_err(|error| unreadable(format!("`reserved`: {error}")))?,
             writes: file
                 .get("writes")
                 .filter(|schema| schema.is_object())

@@ -94,6 +94,7 @@ fn the_gate_refuses_what_breaks_anyone_and_nothing_else() {
                 refuses: BTreeSet::new(),
                 retired: None,
                 open: BTreeSet::new(),
+                reserved: BTreeMap::new(),
                 writes: case[version].clone(),
                 reads: case[format!("{version}_de")].clone(),
             };

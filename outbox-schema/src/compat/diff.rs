@@ -244,6 +244,25 @@ fn retagged(old: &Shape<'_>, new: &Shape<'_>) -> Option<ChangeKind> {
     changed.then(|| ChangeKind::Representation { old: old.tag_text(), new: new.tag_text() })
 }
 
+/// The schemas of the field at `path`, in whichever variant it is; empty if there is none.
+pub(super) fn at<'a>(root: &'a Value, path: &[String]) -> Vec<&'a Value> {
+    let mut nodes = vec![root];
+    for part in path {
+        let mut inner = Vec::new();
+        let mut shapes = vec![shape_of(root, &nodes)];
+        while let Some(shape) = shapes.pop() {
+            shapes.extend(shape.variants.values().map(|variant| shape_of(root, variant)));
+            match part.as_str() {
+                "*" => inner.extend(shape.items.into_iter().chain(shape.rest)),
+                name => inner.extend(shape.fields.get(name).into_iter().flatten()),
+            }
+        }
+        inner.dedup_by(|left, right| std::ptr::eq(*left, *right));
+        nodes = inner;
+    }
+    nodes
+}
+
 fn shape_of<'a>(root: &'a Value, nodes: &[&'a Value]) -> Shape<'a> {
     let mut shape = Shape::default();
     let mut seen = BTreeSet::new();

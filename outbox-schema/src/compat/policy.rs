@@ -6,7 +6,7 @@ use super::formats::{self, Formats};
 use super::gate::{Gate, is_near, path_of};
 use super::normalise::normalise;
 use super::wording::beside;
-use super::{Witness, generate};
+use super::{Witness, generate, reserved};
 use crate::Contract;
 use crate::contract::ordering_word;
 use serde_json::Value;
@@ -40,6 +40,7 @@ pub(super) fn check(gate: &Gate<'_>, known: &[Finding]) -> Vec<Finding> {
         findings.push(gate.finding(id, &together, pointer, evidence));
     }
     findings.extend(aliases(gate));
+    findings.extend(reserved::reused(gate));
     findings.extend(declaration(gate));
     findings.extend(retired_earlier(gate));
     findings
@@ -165,7 +166,7 @@ pub(crate) fn version_removed(released: &Contract, today: &str) -> Finding {
     }
 }
 
-fn pointer_of(change: &Change) -> String {
+pub(super) fn pointer_of(change: &Change) -> String {
     change.path.iter().map(|part| format!("/{}", escaped(part))).collect()
 }
 

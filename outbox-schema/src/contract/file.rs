@@ -57,6 +57,7 @@ mod tests {
             refuses: BTreeSet::new(),
             retired: None,
             open: BTreeSet::new(),
+            reserved: BTreeMap::new(),
             writes: schema.clone(),
             reads: schema,
         };

@@ -14,12 +14,15 @@ use crate::waiver;
 use std::path::PathBuf;
 
 pub(super) fn run(project: &Project, choice: &Choice) -> Result<bool, String> {
-    let declared = contracts::of(&project.catalog, &project.schemas)?;
+    let mut declared = contracts::of(&project.catalog, &project.schemas)?;
     let committed = contracts::committed(&project.schemas)?;
+    let found = baseline::find(&project.schemas, choice);
+    let released = found.as_ref().ok().and_then(|found| check::last_release(found, choice));
+    contracts::carry(&mut declared, released, &committed);
     let is_known = |one: &&Declared| committed.get(&one.contract.file_name()) == Some(&one.contract);
     let changed: Vec<&Declared> = declared.iter().filter(|one| !is_known(one)).collect();
     if !changed.is_empty()
-        && let Some(refusal) = refusal(project, choice, &changed)?
+        && let Some(refusal) = refusal(project, choice, found, &changed)?
     {
         say(&refusal);
         return Ok(false);
@@ -48,8 +51,13 @@ pub(super) fn run(project: &Project, choice: &Choice) -> Result<bool, String> {
 }
 
 /// Why the changed contracts can't be written, if they can't.
-fn refusal(project: &Project, choice: &Choice, changed: &[&Declared]) -> Result<Option<String>, String> {
-    let Baseline { name, contracts } = match baseline::find(&project.schemas, choice) {
+fn refusal(
+    project: &Project,
+    choice: &Choice,
+    found: Result<Found, BaselineError>,
+    changed: &[&Declared],
+) -> Result<Option<String>, String> {
+    let Baseline { name, contracts } = match found {
         Ok(Found::Baseline(baseline)) => baseline,
         Ok(Found::None(_)) | Err(BaselineError::NoRepository { .. }) => return Ok(None),
         // A release without contracts has promised nothing yet.

@@ -39,11 +39,13 @@ pub(super) fn run(cli: &Cli, args: &Args) -> Result<bool, String> {
 
 /// Everything there is to say about the catalog, the committed contracts and the baseline.
 fn gather(project: &Project, choice: &Choice) -> Result<Report, String> {
-    let declared = contracts::of(&project.catalog, &project.schemas)?;
+    let mut declared = contracts::of(&project.catalog, &project.schemas)?;
     let committed = contracts::committed(&project.schemas)?;
+    let found = baseline::find(&project.schemas, choice).map_err(|error| error.to_string())?;
+    contracts::carry(&mut declared, last_release(&found, choice), &committed);
     let mut findings: Vec<Finding> =
         declared.iter().filter_map(|one| staleness(project, one, &committed)).collect();
-    let compared = match baseline::find(&project.schemas, choice).map_err(|error| error.to_string())? {
+    let compared = match found {
         Found::None(reason) => Compared::Nothing { reason },
         Found::Baseline(Baseline { name, contracts }) => {
             let today = project.today.to_string();
@@ -74,6 +76,14 @@ fn gather(project: &Project, choice: &Choice) -> Result<Report, String> {
     let own = declared.iter().map(|one| (one.contract.event_type.clone(), one.contract.event_version));
     report.events = own.chain(report.events).collect::<BTreeSet<_>>().into_iter().collect();
     Ok(report)
+}
+
+/// The contracts of the release before; another baseline has no say in what is committed.
+pub(super) fn last_release<'a>(found: &'a Found, choice: &Choice) -> Option<&'a [Contract]> {
+    match found {
+        Found::Baseline(baseline) if choice.baseline.is_none() => Some(&baseline.contracts),
+        _ => None,
+    }
 }
 
 /// The report of these findings about `versions` of events.

@@ -1,7 +1,7 @@
 //! The contracts of the code, and those that are committed.
 
 use super::files::shown;
-use crate::compat::{Behaviour, Sample, open};
+use crate::compat::{self, Behaviour, Sample, open};
 use crate::{Catalog, Contract, ContractError, EventDescriptor, baseline, contract, samples};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -41,6 +41,24 @@ fn of_one(event: &'static EventDescriptor, schemas: &Path) -> Result<Declared, S
     contract.open = open::find(event, &contract);
     let behaviour = Behaviour::of(event, &mut contract, samples);
     Ok(Declared { event, contract, behaviour })
+}
+
+/// Gives each contract the names that were removed before it: since the release if that is known, else as committed.
+pub(super) fn carry(
+    declared: &mut [Declared],
+    released: Option<&[Contract]>,
+    committed: &BTreeMap<String, Contract>,
+) {
+    for Declared { contract, .. } in declared {
+        let place = contract.file_name();
+        contract.reserved = match released {
+            Some(released) => {
+                let before = released.iter().find(|released| released.file_name() == place);
+                before.map(|before| compat::reserved(before, contract)).unwrap_or_default()
+            }
+            None => committed.get(&place).map(|known| known.reserved.clone()).unwrap_or_default(),
+        };
+    }
 }
 
 /// The contracts in the folder of schemas, by their place in it. One that can't be used is an error, so that no command

@@ -75,7 +75,8 @@ fn last_release(project: &Project, args: &Args) -> Result<Baseline, String> {
 }
 
 fn of_the_code(project: &Project) -> Result<Baseline, String> {
-    let declared = contracts::of(&project.catalog, &project.schemas)?;
+    let mut declared = contracts::of(&project.catalog, &project.schemas)?;
+    contracts::carry(&mut declared, None, &contracts::committed(&project.schemas)?);
     let contracts = declared.into_iter().map(|one| one.contract).collect();
     Ok(Baseline { name: "the code".to_owned(), contracts })
 }
@@ -138,6 +139,7 @@ const TOLD_ELSEWHERE: &[&str] = &[
     "key",
     "ordering",
     "reads",
+    "reserved",
     "topic",
     "writes",
 ];
@@ -179,6 +181,7 @@ mod tests {
             refuses: BTreeSet::new(),
             retired: None,
             open: BTreeSet::new(),
+            reserved: BTreeMap::new(),
             writes: schema.clone(),
             reads: schema,
         }

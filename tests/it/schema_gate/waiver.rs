@@ -1,6 +1,7 @@
 //! `schemas/waivers.toml`: a change that is let through, and for how long.
 
 use super::{BROKEN, Outcome, RELEASED, Shop};
+use serde_json::Value;
 
 const FILE: &str = "schemas/waivers.toml";
 const CONTRACT: &str = "schemas/orders.placed/v1.json";
@@ -40,6 +41,8 @@ fn the_printed_block_with_a_reason_lets_the_change_through_until_it_is_released(
             "\npassed: 1 waived\n",
         ],
     );
+    let kept: Value = serde_json::from_str(&shop.read(CONTRACT)).unwrap();
+    assert_eq!(kept["reserved"]["/total_cents"]["type"], "integer", "no other field may take the name");
     shop.commit("0.2.0");
     shop.git(&["tag", "v0.2.0"]);
     let unused = on(&shop, BROKEN, "schema-check", "2027-01-02");
@@ -48,6 +51,7 @@ fn the_printed_block_with_a_reason_lets_the_change_through_until_it_is_released(
     shop.run(BROKEN, &["schema-check", "--baseline", "v0.2.0", "--today", "2027-01-02"]).says(0, &["passed"]);
     std::fs::remove_file(shop.path(FILE)).unwrap();
     on(&shop, BROKEN, "schema-check", "2027-01-02").says(0, &["with v0.2.0 (", "passed"]);
+    on(&shop, BROKEN, "schema-accept", "2027-01-02").says(0, &["nothing changed"]);
 }
 
 #[test]

@@ -74,6 +74,12 @@ finding_ids! {
         title: "a field is gone, and nobody is told",
         whom: "readers that use the field get nothing any more, and no error tells them",
     }
+    ReservedNameReused {
+        name: "reserved-name-reused",
+        severity: Breaking,
+        title: "a removed name comes back with another meaning",
+        whom: "events of earlier releases hold something else under that name, and their consumers expect it",
+    }
     AliasRemoved {
         name: "alias-removed",
         severity: Breaking,

@@ -18,6 +18,7 @@ fn contract(fields: &Value, required: &[&str]) -> Contract {
         refuses: BTreeSet::new(),
         retired: None,
         open: BTreeSet::new(),
+        reserved: BTreeMap::new(),
         writes: schema.clone(),
         reads: schema,
     }

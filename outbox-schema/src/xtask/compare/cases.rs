@@ -137,6 +137,7 @@ fn contract(writes: &Value, reads: &Value) -> Contract {
         refuses: BTreeSet::new(),
         retired: None,
         open: BTreeSet::new(),
+        reserved: BTreeMap::new(),
         writes: writes.clone(),
         reads: reads.clone(),
     }

@@ -2,9 +2,10 @@
 
 use super::{PostgresStore, error::during};
 use crate::store::StoreError;
+use futures_util::future::BoxFuture;
 use sqlx::{
     Executor,
-    postgres::{PgListener, PgPoolOptions},
+    postgres::{PgConnectOptions, PgListener, PgPoolOptions},
 };
 use std::time::Duration;
 use tokio::{
@@ -25,7 +26,7 @@ const ANSWER_MAX: Duration = Duration::from_secs(5);
 pub(super) struct Listener {
     channel: String,
     /// Whoever holds it listens for the others too.
-    connection: Mutex<Option<Connected>>,
+    session: Mutex<Session>,
     /// Counts what was heard: of events, and of leases that were given back. A waiter compares it with what it knew before,
     /// so that it misses nothing between two waits.
     heard: watch::Sender<u64>,
@@ -34,6 +35,20 @@ pub(super) struct Listener {
 
 /// The payload of a notification that a lease was given back; of events there is none.
 const FREED: &str = "freed";
+
+/// What a waiter that is dropped leaves to the next one.
+#[derive(Default)]
+struct Session {
+    connected: Option<Connected>,
+    /// A connection that is being made. It may take longer than any one wait, so each goes on with it.
+    connecting: Option<BoxFuture<'static, Result<Connected, sqlx::Error>>>,
+}
+
+impl std::fmt::Debug for Session {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Session").field("connected", &self.connected).finish_non_exhaustive()
+    }
+}
 
 #[derive(Debug)]
 struct Connected {
@@ -44,7 +59,7 @@ struct Connected {
 impl Listener {
     pub(super) fn new(channel: String) -> Self {
         let (heard, freed) = (watch::Sender::new(0), watch::Sender::new(0));
-        Self { channel, connection: Mutex::new(None), heard, freed }
+        Self { channel, session: Mutex::default(), heard, freed }
     }
 
     pub(super) fn channel(&self) -> &str {
@@ -85,9 +100,9 @@ async fn more_than(store: &PostgresStore, counter: &watch::Sender<u64>, known: &
 
 async fn listen(store: &PostgresStore) {
     let listener = store.listener();
-    let mut connection = listener.connection.lock().await;
+    let mut session = listener.session.lock().await;
     loop {
-        match receive(store, &mut connection).await {
+        match receive(store, &mut session).await {
             Ok(heard) => {
                 if heard != Heard::Freed {
                     listener.heard.send_modify(|count| *count += 1);
@@ -99,7 +114,7 @@ async fn listen(store: &PostgresStore) {
                 tokio::task::yield_now().await;
             }
             Err(error) => {
-                *connection = None;
+                *session = Session::default();
                 tracing::debug!(
                     error = &error as &dyn std::error::Error,
                     "the listening connection was lost; readers poll"
@@ -119,9 +134,14 @@ enum Heard {
 }
 
 /// Completes when there is reason to look. Dropped at any point, it leaves a connection that listens, or none.
-async fn receive(store: &PostgresStore, connection: &mut Option<Connected>) -> Result<Heard, sqlx::Error> {
-    let Some(Connected { listener, answered_at }) = connection else {
-        *connection = Some(connect(store).await?);
+async fn receive(store: &PostgresStore, session: &mut Session) -> Result<Heard, sqlx::Error> {
+    let Some(Connected { listener, answered_at }) = &mut session.connected else {
+        let begin = || -> BoxFuture<'static, _> {
+            let options = (*store.pool().connect_options()).clone();
+            Box::pin(connect(options, store.listener().channel.clone()))
+        };
+        let connected = session.connecting.get_or_insert_with(begin).await?;
+        *session = Session { connected: Some(connected), connecting: None };
         return Ok(Heard::Connected);
     };
     loop {
@@ -146,14 +166,13 @@ async fn receive(store: &PostgresStore, connection: &mut Option<Connected>) -> R
     }
 }
 
-async fn connect(store: &PostgresStore) -> Result<Connected, sqlx::Error> {
+async fn connect(options: PgConnectOptions, channel: String) -> Result<Connected, sqlx::Error> {
     // A pool of its own, since a listener keeps its connection for good.
-    let options = (*store.pool().connect_options()).clone();
     let pool = PgPoolOptions::new().max_connections(1).connect_lazy_with(options);
     let mut listener = PgListener::connect_with(&pool).await?;
     // A lost connection must be told at once: the driver's own way to make it again forgets that, if it is dropped
     // half-way, and what was sent meanwhile would be missed in silence.
     listener.eager_reconnect(false);
-    listener.listen(&store.listener().channel).await?;
+    listener.listen(&channel).await?;
     Ok(Connected { listener, answered_at: Instant::now() })
 }

@@ -1,12 +1,15 @@
 //! What fails, and what else it must not harm: one event, a topic, a broker, on every store.
 
+use outbox::broker::BrokerError;
 use outbox::held::Stage;
-use outbox::store::StageStatus;
+use outbox::store::{StageStatus, StoreError};
 use outbox::{DeadLetterFilter, Event, OnPoison, RelayConfig};
+use outbox_tests::actor::actor;
+use outbox_tests::file_broker::FileBroker;
 use outbox_tests::memory_broker::MemoryBroker;
 use outbox_tests::on_each_store;
 use outbox_tests::selective_broker::SelectiveBroker;
-use outbox_tests::servers::Nats;
+use outbox_tests::servers::{Nats, Process};
 use outbox_tests::warnings::Warnings;
 use outbox_tests::world::{
     Noted, Plan, TestStore, World, eventually, nats_broker, noted, numbers_of, planned, quick, quick_relay,
@@ -24,6 +27,8 @@ on_each_store! {
     a_consumer_with_too_many_waiting_keys_takes_nothing_new_until_one_is_free,
     a_partition_that_the_broker_refuses_stops_no_other,
     the_retries_of_an_event_do_not_grow_with_the_number_of_relays,
+    events_of_equal_payload_are_each_published_and_handled,
+    a_backlog_of_100_000_is_never_in_memory_as_a_whole,
 }
 
 /// An event of another topic than those of the world.
@@ -239,6 +244,86 @@ async fn the_retries_of_an_event_do_not_grow_with_the_number_of_relays<S: TestSt
     assert_eq!(tried(0), 1, "a relay that stands by has published");
     for relay in relays {
         relay.stop().await.unwrap();
+    }
+}
+
+/// What is done is told by the event's own name, never by what it says.
+async fn events_of_equal_payload_are_each_published_and_handled<S: TestStore>() {
+    let Some(world) = World::<S>::start().await else { return };
+    let broker = Arc::new(MemoryBroker::default());
+    broker.be_unsure_of("a", 1);
+    let (relay, consumer) = (world.relay(broker.clone()).await, world.consume().await);
+
+    world.enqueue_all(&[noted("b", 0), noted("a", 1), noted("a", 1), noted("a", 1)]).await;
+
+    assert_eq!(numbers_of(&world.effects_of(4).await, "a"), [1, 1, 1]);
+    eventually("all are published", async || numbers(&broker, "world", "a").len() == 3).await;
+    relay.stop().await.unwrap();
+    consumer.stop().await.unwrap();
+}
+
+/// The most memory that the process has had, in bytes.
+fn memory_peak(process: &Process) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", process.id())).unwrap_or_default();
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or("0 kB");
+    peak.trim().trim_end_matches(" kB").parse::<u64>().unwrap() * 1024
+}
+
+async fn a_backlog_of_100_000_is_never_in_memory_as_a_whole<S: TestStore>() {
+    const COUNT: i64 = 100_000;
+    const MOST: u64 = 100_000_000;
+    let Some(world) = World::<S>::start().await else { return };
+    let events: Vec<Noted> = (0..COUNT).map(|n| noted(&format!("key-{}", n % 1_000), n)).collect();
+    world.enqueue_all(&events).await;
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("published");
+    let relay = |pause_ms: &str| {
+        let more = ["--file", path.to_str().unwrap(), "--pause-ms", pause_ms];
+        actor(env!("CARGO_BIN_EXE_actor"), &[&["relay", "--db", &world.url], &more[..]].concat())
+    };
+
+    // As good as down: it never answers.
+    let mut silent = relay("3600000");
+    eventually("it has opened the log", async || {
+        status_of(&world, &Stage::relay("default")).await.is_some_and(|status| status.lag == Some(100_000))
+    })
+    .await;
+    // There is time to read far more than it should.
+    let read = Instant::now() + Duration::from_secs(2);
+    eventually("time has passed", async || Instant::now() >= read).await;
+    let peak = memory_peak(&silent);
+    assert!((1_000_000..MOST).contains(&peak), "{peak} bytes while the broker was silent");
+    silent.kill();
+    let drains = relay("0");
+    eventually("all is published", async || {
+        status_of(&world, &Stage::relay("default")).await.is_some_and(|status| status.lag == Some(0))
+    })
+    .await;
+
+    let peak = memory_peak(&drains);
+    assert!((1_000_000..MOST).contains(&peak), "{peak} bytes in the drain");
+    let seqs: std::collections::HashSet<i64> = FileBroker::lines(&path).iter().map(|line| line.seq).collect();
+    assert_eq!((seqs.len(), dead_letters(&world).await), (100_000, 0));
+}
+
+#[test]
+fn errors_are_told_apart_by_their_kind_and_never_by_their_text() {
+    let texts = [
+        "permission denied",
+        "connection reset, try again later",
+        "deadlock detected",
+        "",
+        "Zeitüberschreitung",
+    ];
+    for text in texts {
+        let away = BrokerError::Unavailable { broker: "b", action: "publish", source: text.into() };
+        let refusal =
+            BrokerError::Refused { broker: "b", action: "publish", problem: text.to_owned(), source: None };
+        assert!(away.is_transient() && !refusal.is_transient(), "{text}");
+        for transient in [true, false] {
+            let error = StoreError::Database { action: "read", transient, source: text.into() };
+            assert_eq!(error.is_transient(), transient, "{text}");
+        }
     }
 }
 

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::Instant;
 use tokio::sync::watch;
 
-const EVENTS: i64 = 200_000;
+pub(super) const EVENTS: i64 = 200_000;
 const PAGE: i64 = 1_000;
 const KEYS: i64 = 5_000;
 
@@ -82,7 +82,7 @@ pub(super) async fn rows(server: &Postgres, rounds: usize) -> Vec<Row> {
     ]
 }
 
-async fn fill(outbox: &Outbox<PostgresStore>) {
+pub(super) async fn fill(outbox: &Outbox<PostgresStore>) {
     for first in (0..EVENTS).step_by(PAGE as usize) {
         let notes: Vec<Noted> =
             (first..first + PAGE).map(|n| noted(&format!("key-{}", n % KEYS), n)).collect();
@@ -116,7 +116,7 @@ async fn drain_by_hand(pool: &PgPool) {
     }
 }
 
-async fn drain_by_relay(outbox: &Outbox<PostgresStore>, name: &str) {
+pub(super) async fn drain_by_relay(outbox: &Outbox<PostgresStore>, name: &str) {
     let (sender, mut count) = watch::channel(0);
     let relay = outbox.runner().relay(RelayConfig::named(name), Arc::new(NullBroker(sender)));
     let runner = relay.start().await.unwrap();

@@ -3,6 +3,7 @@
 //! A shared machine is noisy, so no time is a figure of its own: what counts is the ratio.
 
 mod build;
+mod burden;
 mod drain;
 mod enqueue;
 mod poll;
@@ -100,7 +101,7 @@ fn median(values: &[f64]) -> f64 {
 pub async fn run(names: &[String], options: &Options) -> bool {
     let wants = |name: &str| names.is_empty() || names.iter().any(|word| name.contains(word.as_str()));
     let mut rows = Vec::new();
-    if ["enqueue", "batch", "drain", "wake", "poll"].iter().any(|name| wants(name)) {
+    if ["enqueue", "batch", "drain", "burden", "wake", "poll"].iter().any(|name| wants(name)) {
         // Commits reach the disk as they would in production.
         let settings = ["fsync=on", "synchronous_commit=on", "max_wal_size=4GB", "autovacuum=off"];
         let Some(server) = Postgres::private_with(&settings).await else { return false };
@@ -112,6 +113,9 @@ pub async fn run(names: &[String], options: &Options) -> bool {
         }
         if wants("drain") {
             rows.extend(drain::rows(&server, options.rounds).await);
+        }
+        if wants("burden") {
+            rows.extend(burden::rows(&server, options.rounds.min(5)).await);
         }
         if wants("wake") {
             rows.push(wake::row(&server, options.rounds).await);
@@ -137,13 +141,13 @@ pub async fn run(names: &[String], options: &Options) -> bool {
 }
 
 fn print(rows: &[Row]) {
-    println!("{:<34} {:>12} {:>12} {:>7}  {:<14} {:<6} unit", "row", "raw", "ours", "ratio", "wanted", "met");
+    println!("{:<50} {:>12} {:>12} {:>7}  {:<14} {:<6} unit", "row", "raw", "ours", "ratio", "wanted", "met");
     for row in rows {
         let ratio = row.ratio().map_or("-".to_owned(), |ratio| format!("{ratio:.2}"));
         let raw = if row.raw.is_empty() { "-".to_owned() } else { format!("{:.3}", median(&row.raw)) };
         let met = if row.is_met() { "yes" } else { "NO" };
         let (ours, wanted) = (median(&row.ours), row.wanted_text());
-        println!("{:<34} {raw:>12} {ours:>12.3} {ratio:>7}  {wanted:<14} {met:<6} {}", row.name, row.unit);
+        println!("{:<50} {raw:>12} {ours:>12.3} {ratio:>7}  {wanted:<14} {met:<6} {}", row.name, row.unit);
     }
 }
 

@@ -3,15 +3,18 @@
 //! The leader is the only one that changes marks, so what it remembers is right until it writes one.
 
 use crate::{
-    held::HeldEvent,
+    held::{Change, HeldEvent, Lane},
     lease::Fence,
     store::{Store, StoreError, Waiting},
 };
-use std::time::Duration;
+use std::{collections::HashSet, time::Duration};
 use tokio::time::Instant;
 
 /// The most requests acted on in one write.
 const REQUESTS_MAX: u32 = 100;
+
+/// The most lanes that are remembered not to wait.
+const FREE_MAX: usize = 50_000;
 
 /// One stage's memory of its marks.
 #[derive(Debug)]
@@ -24,6 +27,8 @@ pub(crate) struct HeldWatch {
     poll: Duration,
     /// Whether so many keys wait that the stage takes nothing new.
     is_full: bool,
+    /// Lanes that were asked about and do not wait.
+    free: HashSet<Lane>,
 }
 
 impl HeldWatch {
@@ -31,12 +36,59 @@ impl HeldWatch {
     /// two looks at requests.
     pub(crate) fn new(poll: Duration) -> Self {
         let now = Instant::now();
-        Self { waiting: Waiting::default(), stale: true, look_at: now, request_at: now, poll, is_full: false }
+        Self {
+            waiting: Waiting::default(),
+            stale: true,
+            look_at: now,
+            request_at: now,
+            poll,
+            is_full: false,
+            free: HashSet::new(),
+        }
     }
 
     /// Marks were written, or a due head was worked: what is due when must be asked again.
     pub(crate) fn changed(&mut self) {
         self.stale = true;
+    }
+
+    /// As [`HeldWatch::changed`], by these changes: their lanes may wait from now on.
+    pub(crate) fn changed_by(&mut self, changes: &[Change]) {
+        self.stale = true;
+        for change in changes {
+            let lane = match change {
+                Change::Hold { envelope, .. }
+                | Change::Behind { envelope }
+                | Change::Dead { envelope, .. } => Lane::of(envelope),
+                Change::Retry { held, .. } | Change::Done { held } => held.lane.clone(),
+            };
+            self.free.remove(&lane);
+        }
+    }
+
+    /// Of these lanes, those that wait. The database is asked about each lane once, until a change of this leader concerns
+    /// it: else one key that waits for long would cost every page a look at all of its keys.
+    pub(crate) async fn waiting_of<S: Store>(
+        &mut self,
+        store: &S,
+        fence: &Fence,
+        lanes: HashSet<Lane>,
+    ) -> Result<HashSet<Lane>, StoreError> {
+        let unknown: Vec<String> = lanes
+            .iter()
+            .filter(|lane| !self.free.contains(lane))
+            .map(|lane| lane.as_str().to_owned())
+            .collect();
+        if unknown.is_empty() {
+            return Ok(HashSet::new());
+        }
+        let waiting = store.waiting_lanes(fence, &unknown).await?;
+        let waiting: HashSet<Lane> = waiting.into_iter().map(Lane::from_text).collect();
+        if self.free.len() + unknown.len() > FREE_MAX {
+            self.free.clear();
+        }
+        self.free.extend(unknown.into_iter().map(Lane::from_text).filter(|lane| !waiting.contains(lane)));
+        Ok(waiting)
     }
 
     /// Lanes that wait, as of the last look.
@@ -81,7 +133,11 @@ impl HeldWatch {
     ) -> Result<Vec<HeldEvent>, StoreError> {
         if Instant::now() >= self.request_at {
             let done = store.act_on_requests(fence, REQUESTS_MAX).await?;
-            self.stale |= done > 0;
+            if done > 0 {
+                // What was asked for again has a mark again.
+                self.stale = true;
+                self.free.clear();
+            }
             self.request_at = Instant::now() + if done == REQUESTS_MAX { Duration::ZERO } else { self.poll };
         }
         if self.stale {

@@ -127,10 +127,8 @@ impl<S: Store> Step<'_, S> {
         let page = self.log.read(if self.suspicion.is_on() { room } else { self.config.page_max }).await?;
         let mut waiting = HashSet::new();
         if self.watch.lanes() > 0 && !page.events.is_empty() {
-            let lanes: HashSet<String> =
-                page.events.iter().map(|event| Lane::of(&event.envelope).as_str().to_owned()).collect();
-            let lanes: Vec<String> = lanes.into_iter().collect();
-            waiting.extend(self.store.waiting_lanes(fence, &lanes).await?.into_iter().map(Lane::from_text));
+            let lanes = page.events.iter().map(|event| Lane::of(&event.envelope)).collect();
+            waiting = self.watch.waiting_of(self.store, fence, lanes).await?;
         }
         Ok(self.prepared(PageInWork::new(heads, page, &waiting)))
     }
@@ -222,7 +220,7 @@ impl<S: Store> Step<'_, S> {
             self.log.settle(&self.grant.fence, &settled, &changes).await?;
         }
         if !changes.is_empty() {
-            self.watch.changed();
+            self.watch.changed_by(&changes);
         }
         Ok(())
     }

@@ -153,7 +153,7 @@ impl<S: Store> Outbox<S> {
         Ok(Tx { outbox: self.clone(), tx, is_sound: false })
     }
 
-    /// Writes an event (`&event` or a [`draft`]) in the caller's open transaction; it is published if and only if that
+    /// Writes an event (`&event` or a [`draft`](crate::draft)) in the caller's open transaction; it is published if and only if that
     /// transaction commits. An event that is written in a lower version too (`also_as`) is written as both, the lower one
     /// directly after it; the id is that of the event itself.
     ///

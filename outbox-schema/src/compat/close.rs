@@ -6,7 +6,8 @@ use serde_json::{Map, Value};
 /// References followed while one object is put together; a type flattened into itself would never end.
 const NESTING_MAX: usize = 8;
 
-const OBJECT_KEYWORDS: &[&str] = &["properties", "required", "additionalProperties", "patternProperties"];
+const OBJECT_KEYWORDS: &[&str] =
+    &["properties", "required", "additionalProperties", "patternProperties", "unevaluatedProperties"];
 const IN_PLACE: &[&str] = &["allOf", "anyOf", "oneOf"];
 
 /// The schema of exactly what is written: `additionalProperties: false` on every object that leaves it open.
@@ -116,4 +117,41 @@ pub(super) fn join(left: &Map<String, Value>, right: &Map<String, Value>) -> Map
         }
     }
     joined
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compat::{Formats, Verdict, compare};
+    use schemars::JsonSchema;
+    use serde_json::json;
+    use std::collections::HashMap;
+
+    #[derive(JsonSchema)]
+    #[expect(dead_code, reason = "only its schema is looked at")]
+    struct Tagged {
+        #[serde(flatten)]
+        kind: Kind,
+        #[serde(flatten)]
+        rest: HashMap<String, Value>,
+    }
+
+    #[derive(JsonSchema)]
+    #[expect(dead_code, reason = "only its schema is looked at")]
+    #[serde(tag = "kind")]
+    enum Kind {
+        One,
+        Two { a: u8 },
+    }
+
+    #[test]
+    fn a_map_that_is_flattened_beside_an_enum_leaves_each_variant_open() {
+        let closed = close_writer(schemars::schema_for!(Tagged).as_value());
+        let takes = |payload: Value| {
+            compare(&json!({ "const": payload }), &closed, Formats::Asserted) == Verdict::Holds
+        };
+        assert!(takes(json!({ "kind": "One", "more": 1 })));
+        assert!(takes(json!({ "kind": "Two", "a": 1, "more": [true] })));
+        assert!(!takes(json!({ "kind": "Two", "more": 1 })));
+    }
 }

@@ -115,7 +115,7 @@ impl Program {
                 Plain Wider Alone Optional Nested MoreOptional MoreOfAnother MoreRequired
                 MoreDefault Default DefaultAll Skipped SkippedPreset Denying DenyingMore Renamed
                 Aliased Upper OnlyRead OnlyWritten Flat FlatTwice FlatOptional FlatMap FlatAll
-                FlatTagged FlatExternal FlatAdjacent FlatUntagged Transparent Tree List ListSkipped
+                FlatTagged FlatTaggedMap FlatExternal FlatAdjacent FlatUntagged Transparent Tree List ListSkipped
                 Newtype Tuple Vec Option Box
             ] around [u8, String, Option<u8>,]
         );

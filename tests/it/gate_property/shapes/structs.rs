@@ -31,6 +31,12 @@ declare_structs! {
     FlatMap { b: u8, #[serde(flatten)] rest: BTreeMap<String, T>, }
     FlatAll { #[serde(flatten)] inner: Plain<T>, #[serde(flatten)] rest: BTreeMap<String, T>, }
     FlatTagged { b: u8, #[serde(flatten)] inner: super::enums::Internal<T>, }
+    FlatTaggedMap {
+        #[serde(flatten)]
+        inner: super::enums::Adjacent<T>,
+        #[serde(flatten)]
+        rest: BTreeMap<String, T>,
+    }
     FlatExternal { b: u8, #[serde(flatten)] inner: super::enums::External<T>, }
     FlatAdjacent { b: u8, #[serde(flatten)] inner: super::enums::Adjacent<T>, }
     FlatUntagged { b: u8, #[serde(flatten)] inner: super::enums::UntaggedStruct<T>, }

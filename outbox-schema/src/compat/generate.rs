@@ -10,6 +10,7 @@ use super::normalise::normalise;
 use super::prove::{self, Answer};
 use super::witness::kinds;
 use crate::subschema;
+use jsonschema::Validator;
 use serde_json::{Map, Number, Value, json};
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
@@ -28,18 +29,25 @@ const JOINS_MAX: usize = 16;
 
 /// A value of `schema` with as many fields as make sense; `None` if none was found.
 pub(crate) fn example(schema: &Value) -> Option<Value> {
-    generate(schema, DEPTH_SHOWN, 1).into_iter().next()
+    let normal = normalise(schema).ok()?;
+    let validator = formats::options(Formats::Asserted).build(&normal).ok()?;
+    generate(&normal, &validator, DEPTH_SHOWN, 1).into_iter().next()
 }
 
 /// At most `count_max` different values of `schema`, the fullest one first.
 pub(super) fn payloads(schema: &Value, count_max: usize) -> Vec<Value> {
-    generate(schema, DEPTH_TRIED, count_max)
-}
-
-fn generate(schema: &Value, depth_full: usize, count_max: usize) -> Vec<Value> {
     let Ok(normal) = normalise(schema) else { return Vec::new() };
     let Ok(validator) = formats::options(Formats::Asserted).build(&normal) else { return Vec::new() };
-    let made = Generator { root: &normal, depth_full, known: RefCell::default() }.values(&normal, 0);
+    payloads_of(&normal, &validator, count_max)
+}
+
+/// The same of a schema in its normal form; `validator` has the last word on each.
+pub(super) fn payloads_of(normal: &Value, validator: &Validator, count_max: usize) -> Vec<Value> {
+    generate(normal, validator, DEPTH_TRIED, count_max)
+}
+
+fn generate(normal: &Value, validator: &Validator, depth_full: usize, count_max: usize) -> Vec<Value> {
+    let made = Generator { root: normal, depth_full, known: RefCell::default() }.values(normal, 0);
     let mut seen = BTreeSet::new();
     let is_new = |value: &Value| seen.insert(value.to_string());
     let valid = made.iter().filter(|value| validator.is_valid(value)).cloned();
@@ -47,7 +55,7 @@ fn generate(schema: &Value, depth_full: usize, count_max: usize) -> Vec<Value> {
     if !found.is_empty() {
         return found;
     }
-    match prove::difference(&normal, &Value::Bool(false), Formats::Asserted) {
+    match prove::difference(normal, &Value::Bool(false), Formats::Asserted) {
         Answer::Value(least) if validator.is_valid(&least) => vec![least],
         _ => Vec::new(),
     }

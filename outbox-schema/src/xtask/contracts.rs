@@ -19,13 +19,34 @@ pub(super) struct Declared {
 pub(super) fn of(catalog: &Catalog, schemas: &Path) -> Result<Vec<Declared>, String> {
     let mut errors = Vec::new();
     let mut contracts = Vec::new();
-    for &event in catalog.events() {
-        match of_one(event, schemas) {
+    for outcome in side_by_side(catalog.events(), &|event| of_one(event, schemas)) {
+        match outcome {
             Ok(declared) => contracts.push(declared),
             Err(error) => errors.push(error),
         }
     }
     if errors.is_empty() { Ok(contracts) } else { Err(errors.join("\n")) }
+}
+
+/// What `work` makes of each event, in their order, on all processors.
+fn side_by_side<T: Send>(
+    events: &[&'static EventDescriptor],
+    work: &(dyn Fn(&'static EventDescriptor) -> T + Sync),
+) -> Vec<T> {
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    let share = events.len().div_ceil(processors).max(1);
+    std::thread::scope(|scope| {
+        let start = |events: &[&'static EventDescriptor]| {
+            let events = events.to_vec();
+            scope.spawn(move || events.into_iter().map(work).collect::<Vec<T>>())
+        };
+        let threads: Vec<_> = events.chunks(share).map(start).collect();
+        let join = |thread: std::thread::ScopedJoinHandle<'_, Vec<T>>| match thread.join() {
+            Ok(outcomes) => outcomes,
+            Err(panic) => std::panic::resume_unwind(panic),
+        };
+        threads.into_iter().flat_map(join).collect()
+    })
 }
 
 fn of_one(event: &'static EventDescriptor, schemas: &Path) -> Result<Declared, String> {

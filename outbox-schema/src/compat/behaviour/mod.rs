@@ -68,8 +68,8 @@ impl Behaviour {
             own.try_out(&sample.payload, &reads);
         }
         own.forget_refusals();
-        own.try_all(&contract.writes, &reads);
-        own.try_all(&contract.reads, &reads);
+        own.try_all(writes.payloads(), &reads);
+        own.try_all(payloads_of(&contract.reads), &reads);
         own.look_again(&reads);
         contract.refuses = own.refused().map(|(spot, _)| spot.pointer.clone()).collect();
         let undeclared = own.written().filter(|written| !writes.takes(written)).cloned().collect();
@@ -113,8 +113,8 @@ impl Behaviour {
         let mut findings = Vec::new();
         let theirs = (!is_same).then(|| {
             let mut theirs = self.own.start_again();
-            theirs.try_all(&released.writes, &reads);
-            theirs.try_all(&released.reads, &reads);
+            theirs.try_all(payloads_of(&released.writes), &reads);
+            theirs.try_all(payloads_of(&released.reads), &reads);
             theirs.look_again(&reads);
             theirs
         });
@@ -204,22 +204,36 @@ impl Behaviour {
     }
 }
 
-/// A schema as its validator has it.
+/// Payloads with no other fields than `schema` declares.
+fn payloads_of(schema: &Value) -> Vec<Value> {
+    generate::payloads(&close_writer(schema), PAYLOADS_MAX)
+}
+
+/// A schema in its normal form, with its validator.
 #[derive(Debug)]
-struct Schema(Validator);
+struct Schema {
+    normal: Value,
+    validator: Validator,
+}
 
 impl Schema {
     fn new(schema: &Value) -> Option<Self> {
-        formats::options(Formats::Asserted).build(&normalise(schema).ok()?).ok().map(Self)
+        let normal = normalise(schema).ok()?;
+        let validator = formats::options(Formats::Asserted).build(&normal).ok()?;
+        Some(Self { normal, validator })
+    }
+
+    fn payloads(&self) -> Vec<Value> {
+        generate::payloads_of(&self.normal, &self.validator, PAYLOADS_MAX)
     }
 
     fn takes(&self, payload: &Value) -> bool {
-        self.0.is_valid(payload)
+        self.validator.is_valid(payload)
     }
 
     /// Why `payload` is none of this schema.
     fn refusal(&self, payload: &Value) -> Option<Witness> {
-        let (error, pointer) = witness::refusal(&self.0, payload)?;
+        let (error, pointer) = witness::refusal(&self.validator, payload)?;
         Some(Witness { payload: payload.clone(), error, pointer })
     }
 }

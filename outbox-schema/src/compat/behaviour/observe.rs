@@ -1,6 +1,6 @@
 //! Feeds payloads to a type and notes what becomes of them.
 
-use super::{Evidence, PAYLOADS_MAX, Schema, Witness, close_writer, generate, place, shrink};
+use super::{Evidence, Schema, Witness, place, shrink};
 use crate::contract::{MEMBERS, panic_text};
 use crate::{EventDescriptor, RoundTripError};
 use serde_json::Value;
@@ -137,10 +137,13 @@ impl Observation {
         self.accepted.iter().any(|(payload, _)| self.kinds_at(payload, &spot.pointer).contains(&spot.kind))
     }
 
-    /// Tries out payloads made from `schema`; only those that `declared` takes count as refused.
-    pub(super) fn try_all(&mut self, schema: &Value, declared: &Schema) {
-        for payload in generate::payloads(&close_writer(schema), PAYLOADS_MAX) {
-            self.try_out(&payload, declared);
+    /// Tries out payloads made from contracts; only those that `declared` takes count as refused.
+    pub(super) fn try_all(&mut self, payloads: Vec<Value>, declared: &Schema) {
+        for payload in payloads {
+            // What is written and what is read differ in little.
+            if !self.accepted.iter().any(|(known, _)| *known == payload) {
+                self.try_out(&payload, declared);
+            }
         }
     }
 

@@ -1,7 +1,7 @@
 //! Tries to break a pair of types with payloads, through serde itself.
 
 use super::shapes::{Dice, Program};
-use outbox::compat::{Finding, FindingId, Formats, Verdict, close_writer, compare};
+use outbox::compat::{Formats, Verdict, close_writer, compare};
 use serde_json::Value;
 
 /// Payloads tried in each direction.
@@ -19,30 +19,16 @@ pub(super) enum Question {
 
 impl Question {
     pub(super) const ALL: [Self; 3] = [Self::Backward, Self::Forward, Self::Reader];
-}
 
-/// What the gate says to one question.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Answer<'a> {
-    Holds,
-    Breaks(&'a Finding),
-    Open,
-}
-
-/// The gate's answer among its findings; `None` where the question was not asked.
-pub(super) fn answer(findings: &[Finding], question: Question) -> Option<Answer<'_>> {
-    let find = |id| findings.iter().find(|finding| finding.id == id);
-    let (own, implied) = match question {
-        Question::Backward => (FindingId::ReaderRefusesReleased, None),
-        Question::Forward => (FindingId::ReleasedReaderRefuses, None),
-        // It is not asked where it would only repeat the first one.
-        Question::Reader => (FindingId::ReaderNarrowed, find(FindingId::ReaderRefusesReleased)),
-    };
-    match (find(own), find(FindingId::NotProven)) {
-        (Some(finding), _) => Some(Answer::Breaks(finding)),
-        (None, Some(_)) => Some(Answer::Open),
-        (None, None) if implied.is_some() => None,
-        (None, None) => Some(Answer::Holds),
+    /// What the engine answers.
+    pub(super) fn ask(self, old: &Program, new: &Program) -> Verdict {
+        let (old, new) = (&old.contract, &new.contract);
+        let (writer, reader) = match self {
+            Self::Backward => (&old.writes, &new.reads),
+            Self::Forward => (&new.writes, &old.reads),
+            Self::Reader => (&old.reads, &new.reads),
+        };
+        compare(&close_writer(writer), reader, Formats::Asserted)
     }
 }
 

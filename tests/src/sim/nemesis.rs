@@ -128,14 +128,15 @@ async fn ask(world: Arc<World>) {
         sleep(world.millis(50..800)).await;
         let request = if world.in_1000(600) { Request::Replay } else { Request::Discard };
         // Who is not answered asks again, or not.
-        let _ = ask_once(&world, request).await;
+        let _ = ask_once(&world, request, false).await;
     }
 }
 
-/// Asks the same of every dead letter.
-pub(super) async fn ask_once(world: &Arc<World>, request: Request) -> Result<(), StoreError> {
+/// Asks the same of every dead letter, or of some.
+pub(super) async fn ask_once(world: &Arc<World>, request: Request, of_all: bool) -> Result<(), StoreError> {
     let store = SimStore::new(Client { world: Arc::clone(world), process: Process::OUTSIDE });
-    let letters = store.dead_letters(&DeadLetterFilter::default(), 1_000).await?;
+    let mut letters = store.dead_letters(&DeadLetterFilter::default(), 1_000).await?;
+    letters.retain(|_| of_all || world.in_1000(400));
     if letters.is_empty() {
         return Ok(());
     }

@@ -51,7 +51,10 @@ pub(super) async fn play(world: Arc<World>) -> Result<(), String> {
     world.mend();
     if world.in_1000(700) {
         let request = if world.in_1000(800) { Request::Replay } else { Request::Discard };
-        nemesis::ask_once(&world, request).await.map_err(|error| error.to_string())?;
+        // A transaction whose end the server has not noticed yet may be in the way.
+        while nemesis::ask_once(&world, request, true).await.is_err() {
+            sleep(LOOK).await;
+        }
         settle(&world, &exchange).await?;
     }
     if world.in_1000(300) {

@@ -259,6 +259,34 @@ pub(super) async fn a_parked_key_stays_parked_when_another_event_of_it_is_replay
     assert_eq!(held.due_payloads().await, [held.of_key[2].payload.clone()]);
 }
 
+pub(super) async fn a_discard_and_a_replay_in_one_key_are_acted_on_together<S: Store>(store: S) {
+    let held = Held::new(store).await;
+    held.apply(&[dead(&held.of_key[0], 3, false), dead(&held.of_key[1], 3, false)]).await;
+    for (letter, request) in held.dead().await.into_iter().zip([Request::Discard, Request::Replay]) {
+        let one = DeadLetterFilter { ids: vec![letter.id], ..DeadLetterFilter::default() };
+        assert_eq!(held.store.request(&one, request).await.expect("a request is recorded"), 1);
+    }
+    assert_eq!(held.act().await, 2);
+
+    assert_eq!(held.due_payloads().await, [held.of_key[1].payload.clone()]);
+    held.apply(&[done(&held.of_key[1])]).await;
+    assert!(!held.waits().await);
+}
+
+pub(super) async fn a_replay_in_a_parked_key_lets_no_event_before_it_go_on<S: Store>(store: S) {
+    let held = Held::new(store).await;
+    held.hold_key().await;
+    // The third was skipped before the first, which came late, parked the key; the second waits for the first.
+    held.apply(&[dead(&held.of_key[2], 3, false), dead(&held.of_key[0], 3, true)]).await;
+    let skipped = DeadLetterFilter { ids: vec![held.dead().await[0].id], ..DeadLetterFilter::default() };
+    held.store.request(&skipped, Request::Replay).await.expect("a request is recorded");
+    held.act().await;
+
+    assert_eq!(held.due_payloads().await, [held.of_key[2].payload.clone()]);
+    held.apply(&[done(&held.of_key[2])]).await;
+    assert_eq!(held.due().await, [], "the second waits for the first");
+}
+
 pub(super) async fn an_event_set_aside_that_comes_again_waits_for_a_request<S: Store>(store: S) {
     let held = Held::new(store).await;
     held.apply(&[dead(&held.of_key[0], 3, true), dead(&held.other, 3, false)]).await;

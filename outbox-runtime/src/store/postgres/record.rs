@@ -92,6 +92,8 @@ pub(super) async fn act_on_requests(
     let lanes = requests.iter().map(|(_, _, lane)| lane.as_str()).collect();
     recorder.lock(lanes, Duration::ZERO).await?;
     for (number, request, lane) in &requests {
+        // The request before may have lifted the mark of this lane.
+        recorder.lock(vec![lane.as_str()], Duration::ZERO).await?;
         let sql = store.sql();
         let statements: &[_] = match request.as_str() {
             "discard" if fence.stage.is_consumer() => &[&sql.insert_discarded_twin, &sql.delete_dead_letter],

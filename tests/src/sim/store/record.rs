@@ -250,14 +250,14 @@ pub(super) async fn delete_dead(
 }
 
 /// What decides how a lane goes on.
-struct LaneState {
+pub(super) struct LaneState {
     has_held: bool,
     has_replayed: bool,
-    is_parked: bool,
+    pub(super) is_parked: bool,
 }
 
 impl LaneState {
-    fn of(tables: &Tables, view: &View<'_>, stage: &str, lane: &str) -> Self {
+    pub(super) fn of(tables: &Tables, view: &View<'_>, stage: &str, lane: &str) -> Self {
         let is_in = |dead: &DeadRow, at: &str| at == stage && dead.lane == lane;
         let dead: Vec<&DeadRow> =
             tables.dead.iter(view).filter(|((at, _), dead)| is_in(dead, at)).map(|(_, dead)| dead).collect();

@@ -111,6 +111,7 @@ pub(super) async fn act_on_requests(
         recorder.lock_lane(lane, Duration::ZERO).await?;
     }
     for (key, request, lane) in &taken {
+        recorder.lock_lane(lane, Duration::ZERO).await?;
         match request {
             Request::Discard => discard(&recorder, key).await?,
             Request::Replay => replay(&recorder, key).await?,

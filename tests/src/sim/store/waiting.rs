@@ -1,5 +1,6 @@
 //! Which lanes wait, and their heads.
 
+use super::record::LaneState;
 use crate::sim::Mutation;
 use crate::sim::database::{HeldKey, HeldRow, Mark, Tables, TxId, View};
 use crate::sim::server::Statement;
@@ -41,7 +42,9 @@ pub(super) async fn due_heads(
                 .collect();
             due.sort();
             let head = |lane: &str| {
-                let mut held = held_in(tables, view, fence.stage.as_str(), lane);
+                let stage = fence.stage.as_str();
+                let is_parked = LaneState::of(tables, view, stage, lane).is_parked;
+                let mut held = held_in(tables, view, stage, lane).filter(|row| row.is_replayed || !is_parked);
                 if world.mutation == Mutation::NewestHeldFirst { held.next_back() } else { held.next() }
             };
             let heads = due.into_iter().filter_map(|(_, lane)| head(lane));

@@ -1,4 +1,5 @@
--- The heads of the lanes of stage $1, share $2, that are due, at most $3, the longest due first.
+-- The heads of the lanes of stage $1, share $2, that are due, at most $3, the longest due first. In a lane that is parked only
+-- an event that was asked for is due: what is held before it still waits for the dead letter.
 SELECT head.*
   FROM {outbox_waiting} AS waiting
  CROSS JOIN LATERAL (
@@ -7,6 +8,10 @@ SELECT head.*
               coalesce(reason = 'process-ended', false) AS ended_process
          FROM {outbox_held} AS held
         WHERE held.stage = waiting.stage AND held.lane = waiting.lane
+          AND (held.replayed OR NOT EXISTS (
+               SELECT FROM {outbox_dead_letter} AS dead
+                WHERE dead.stage = waiting.stage AND dead.lane = waiting.lane AND dead.parks_key
+                  AND NOT dead.replaying))
         ORDER BY held.seq, held.source, held.id
         LIMIT 1
  ) AS head

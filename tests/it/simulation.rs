@@ -50,7 +50,7 @@ fn every_history_keeps_the_promises() {
 fn every_mistake_is_found() {
     let mut missed = Vec::new();
     for mutation in Mutation::ALL {
-        match first_failure(mutation, 0, SEEDS) {
+        match first_failure(mutation, mutation.first_seed(), SEEDS) {
             Some((seed, problem)) => {
                 println!("{mutation:?}: seed {seed}: {}", problem.lines().next().unwrap_or_default());
             }

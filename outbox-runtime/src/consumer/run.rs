@@ -101,15 +101,24 @@ impl<S: Store> ConsumerWorker<S> {
         let mut pauses = Pauses::default();
         for _ in 1..STEP_TRIES {
             match within(limit, self.consumer.handle(work, None)).await {
-                Err(error) if error.is_transient() => tokio::time::sleep(pauses.next()).await,
+                Err(error) if error.is_transient() => {
+                    tokio::time::sleep(pauses.next()).await;
+                    self.await_writes().await?;
+                }
                 ended => return ended,
             }
         }
         within(limit, self.consumer.handle(work, None)).await
     }
 
+    /// What was interrupted may have been written all the same, or be about to be.
+    async fn await_writes(&self) -> Result<(), StepError> {
+        Ok(self.consumer.outbox.store().await_writes(&self.consumer.fence).await?)
+    }
+
     /// Works with one subscription until the grant ends or something fails.
     async fn session(&self, grant: &Grant, pauses: &mut Pauses) -> Result<(), StepError> {
+        self.await_writes().await?;
         let mut subscription = self.subscribe().await?;
         let concurrency = self.consumer.handler.concurrency.min(S::HANDLERS_MAX) as usize;
         let store = self.consumer.outbox.store();

@@ -44,6 +44,8 @@ impl<S: Store> RelayWorker<S> {
     async fn session(&self, grant: &Grant, pauses: &mut Pauses) -> Result<(), RelayError> {
         let store = self.outbox.store();
         let mut readiness = Readiness::new(self.outbox.wake().subscribe());
+        // What the session before was interrupted in may have been written all the same, or be about to be.
+        store.await_writes(&grant.fence).await?;
         let log = store.open_log(&grant.fence, self.config.filter.clone(), self.start).await?;
         let suspicion = Suspicion::take_up(store, grant, self.config.page_max).await?;
         let mut step = Step {

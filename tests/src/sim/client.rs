@@ -141,11 +141,28 @@ impl SimTx {
 
     /// Commits, whether the transaction still stands or not.
     pub(super) async fn commit(mut self) -> Result<(), StoreError> {
+        let world = Arc::clone(self.world());
+        if !world.is_calm() && world.in_1000(world.late_commits()) {
+            self.commit_late();
+            return Err(cut("commit a transaction"));
+        }
         let committed = self
             .run("commit a transaction", |world, tx| async move { server::commit(&world, tx).await })
             .await;
         self.is_over = committed.is_ok();
         committed
+    }
+
+    /// The commit is on its way when the client gives up.
+    fn commit_late(&mut self) {
+        self.is_over = true;
+        let (world, id) = (Arc::clone(self.world()), self.id);
+        let delay = world.millis(10..4_000);
+        self.world().schedule.spawn(Process::OUTSIDE, async move {
+            sleep(delay).await;
+            // Gone, if the server ended it meanwhile.
+            let _ = server::commit(&world, id).await;
+        });
     }
 
     /// Fails if a statement failed in it, or the server ended it.

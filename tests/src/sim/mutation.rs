@@ -7,6 +7,8 @@ pub enum Mutation {
     None,
     /// The fence is looked at and not locked, so a take-over passes a write that is under way.
     FenceNotLocked,
+    /// A leader goes on while a write of its own is under way whose answer was lost.
+    WritesNotAwaited,
     /// Held events and effects are written whether the fence holds or not.
     WriteBesideFence,
     /// What is settled is taken from the sequence and not from a row that was read.
@@ -50,9 +52,22 @@ pub enum Mutation {
 }
 
 impl Mutation {
+    /// The seed from which on to look for it: of those that few histories show, where it was found last.
+    #[must_use]
+    pub fn first_seed(self) -> u64 {
+        match self {
+            Self::WritesNotAwaited => 438,
+            Self::WriteBesideFence => 301,
+            Self::XminAfterRows => 298,
+            Self::HolesBeforeRows => 1_399,
+            _ => 0,
+        }
+    }
+
     /// All that are mistakes.
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 22] = [
         Self::FenceNotLocked,
+        Self::WritesNotAwaited,
         Self::WriteBesideFence,
         Self::SettledFromSequence,
         Self::XminAfterRows,

@@ -142,6 +142,12 @@ impl Store for SimStore {
         Ok(())
     }
 
+    async fn await_writes(&self, fence: &Fence) -> Result<(), StoreError> {
+        let fence = fence.clone();
+        let wait = move |world, tx| lease::await_writes(world, tx, fence);
+        self.client.statement("wait for writes under way", wait).await
+    }
+
     async fn open_log(&self, fence: &Fence, filter: Filter, start: Start) -> Result<Self::Log, StoreError> {
         GapCursor::open(self.clone(), fence, filter, start).await
     }

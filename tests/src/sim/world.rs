@@ -32,6 +32,8 @@ pub(super) struct World {
     keys: u64,
     /// Of a thousand calls to the database, how many are lost, how many unanswered, and how many late.
     cuts: u64,
+    /// Of a thousand commits, how many arrive when their client has given up.
+    late_commits: u64,
     chance: Chance,
     tells: bool,
     /// Whether a rule was broken.
@@ -78,6 +80,7 @@ impl World {
         let chance = Chance::new(seed);
         let cuts = [0, 4, 12, 40][chance.below(4) as usize];
         let keys = 1 + chance.below(4);
+        let late_commits = [0, 0, 20, 80][chance.below(4) as usize];
         Self {
             mutation,
             schedule: Schedule::default(),
@@ -85,6 +88,7 @@ impl World {
             began: Instant::now(),
             keys,
             cuts,
+            late_commits,
             chance,
             tells,
             is_breached: AtomicBool::new(false),
@@ -110,6 +114,10 @@ impl World {
 
     pub(super) fn keys(&self) -> u64 {
         self.keys
+    }
+
+    pub(super) fn late_commits(&self) -> u64 {
+        self.late_commits
     }
 
     pub(super) fn cuts(&self) -> u64 {

@@ -70,6 +70,7 @@ statements! {
     lift_lanes,
     load_progress,
     lock_fence,
+    lock_leader,
     lock_lanes,
     lock_log,
     lock_writers,

@@ -118,6 +118,10 @@ impl Store for PostgresStore {
         within(self, "leave a stage", lease::leave(self, stage, owner)).await
     }
 
+    async fn await_writes(&self, fence: &Fence) -> Result<(), StoreError> {
+        within(self, "wait for writes under way", transaction::await_writes(self, fence)).await
+    }
+
     async fn open_log(&self, fence: &Fence, filter: Filter, start: Start) -> Result<PostgresLog, StoreError> {
         GapCursor::open(self.clone(), fence, filter, start).await
     }

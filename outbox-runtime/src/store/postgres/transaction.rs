@@ -50,6 +50,22 @@ pub(super) async fn lock_fence(
     locked.map(|_| ()).ok_or_else(|| lost(fence))
 }
 
+/// See [`Store::await_writes`](crate::store::Store::await_writes).
+pub(super) async fn await_writes(store: &PostgresStore, fence: &Fence) -> Result<(), StoreError> {
+    let action = "wait for writes under way";
+    let begin = store.sql().begin_write.clone();
+    let mut tx = store.pool().begin_with(begin).await.map_err(during(action))?;
+    let locked = sqlx::query(store.sql().lock_leader.clone())
+        .bind(fence.lease().as_str())
+        .bind(fence.owner.0)
+        .bind(fence.epoch)
+        .fetch_optional(&mut *tx)
+        .await
+        .map_err(during(action))?;
+    commit_own(tx).await?;
+    locked.map(|_| ()).ok_or_else(|| lost(fence))
+}
+
 /// The error of a leader whose fence does not hold.
 pub(super) fn lost(fence: &Fence) -> StoreError {
     StoreError::LeaseLost { lease: fence.lease().to_string() }

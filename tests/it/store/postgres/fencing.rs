@@ -161,3 +161,18 @@ async fn a_member_of_another_epoch_has_no_log_to_open() {
     let opened = world.store.open_log(&stale, Default::default(), Default::default()).await;
     assert_lost(opened);
 }
+
+#[tokio::test]
+async fn a_leader_goes_on_only_when_its_own_writes_have_ended() {
+    let Some(world) = World::start().await else { return };
+    // The answer of its commit is lost, and the commit is still on its way.
+    let mut under_way = world.store.begin().await.unwrap();
+    world.store.apply_in(&mut under_way, &world.fence, &[]).await.unwrap();
+
+    let waited = world.store.await_writes(&world.fence).await.unwrap_err();
+
+    assert!(waited.is_transient(), "{waited}");
+    world.store.commit(under_way).await.unwrap();
+    world.store.await_writes(&world.fence).await.unwrap();
+    assert_lost(world.store.await_writes(&Fence { owner: Owner::new(), ..world.fence.clone() }).await);
+}

@@ -1,10 +1,11 @@
 //! Leases: a heartbeat that decides who, and an epoch that fences.
 
-use crate::sim::database::{Mode, TxId};
+use crate::sim::Mutation;
+use crate::sim::database::{Leader, Mode, TxId};
 use crate::sim::server::Statement;
 use crate::sim::world::World;
 use outbox::StoreError;
-use outbox::lease::{LeaseName, Owner};
+use outbox::lease::{Fence, LeaseName, Owner};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -98,4 +99,17 @@ pub(super) async fn release(
             Ok(())
         })
         .await
+}
+
+/// Locks the epoch as a take-over does, and changes nothing.
+pub(super) async fn await_writes(world: Arc<World>, tx: TxId, fence: Fence) -> Result<(), StoreError> {
+    let statement = Statement::begin(&world, tx)?;
+    if world.mutation == Mutation::WritesNotAwaited {
+        return Ok(());
+    }
+    let lease = fence.lease().as_str().to_owned();
+    let is_ours = |leader: &Leader| *leader == (fence.owner, fence.epoch);
+    let locked =
+        statement.write(|tables, view| tables.leader.lock(view, &lease, Mode::Exclusive, is_ours)).await?;
+    locked.map(|_| ()).ok_or(StoreError::LeaseLost { lease })
 }

@@ -60,6 +60,8 @@ impl Mutation {
             Self::WriteBesideFence => 301,
             Self::XminAfterRows => 298,
             Self::HolesBeforeRows => 1_399,
+            Self::NumberBeforeXid => 373,
+            Self::LeaseOutlived => 308,
             _ => 0,
         }
     }

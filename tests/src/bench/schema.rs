@@ -1,6 +1,7 @@
 //! The schema check of a large project, as a process of its own, and one pair of schemas that no engine can decide.
 
 use super::{PEAK, Row, Wanted};
+use outbox::Contract;
 use outbox::compat::{Formats, Verdict, compare};
 use serde_json::{Value, json};
 use std::fs;
@@ -99,15 +100,14 @@ fn forget_options(released: &Path) -> usize {
     for event in fs::read_dir(released).unwrap() {
         for file in fs::read_dir(event.unwrap().path()).unwrap() {
             let path = file.unwrap().path();
-            let mut contract: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
+            let mut contract = Contract::parse(&fs::read_to_string(&path).unwrap()).unwrap();
             let mut forgotten = false;
-            for side in ["writes", "reads"] {
-                let root = contract[side].as_object_mut().unwrap();
-                forgotten |= root["properties"].as_object_mut().unwrap().remove("coupon").is_some();
-                root["required"].as_array_mut().unwrap().retain(|name| name != "coupon");
+            for schema in [&mut contract.writes, &mut contract.reads] {
+                forgotten |= schema["properties"].as_object_mut().unwrap().remove("coupon").is_some();
+                schema["required"].as_array_mut().unwrap().retain(|name| name != "coupon");
             }
             if forgotten {
-                fs::write(&path, serde_json::to_string_pretty(&contract).unwrap()).unwrap();
+                fs::write(&path, contract.to_text()).unwrap();
                 changed += 1;
             }
         }

@@ -20,8 +20,9 @@ use std::rc::Rc;
 /// trying out a type.
 const DEPTH_SHOWN: usize = 4;
 const DEPTH_TRIED: usize = 6;
-/// Values of one part of a payload; a union has at least one for each branch up to this many.
-const VALUES_MAX: usize = 64;
+/// Values of one part of a payload; a union has ten for each branch, up to the second number.
+const VALUES_MAX: usize = 20;
+const BRANCHES_MAX: usize = 64;
 /// Items in a list that asks for many; the validator drops it where that is too few.
 const ITEMS_MAX: u64 = 64;
 /// References and parts joined into one schema; a type flattened into itself would never end.
@@ -38,12 +39,7 @@ pub(crate) fn example(schema: &Value) -> Option<Value> {
 pub(super) fn payloads(schema: &Value, count_max: usize) -> Vec<Value> {
     let Ok(normal) = normalise(schema) else { return Vec::new() };
     let Ok(validator) = formats::options(Formats::Asserted).build(&normal) else { return Vec::new() };
-    payloads_of(&normal, &validator, count_max)
-}
-
-/// The same of a schema in its normal form; `validator` has the last word on each.
-pub(super) fn payloads_of(normal: &Value, validator: &Validator, count_max: usize) -> Vec<Value> {
-    generate(normal, validator, DEPTH_TRIED, count_max)
+    generate(&normal, &validator, DEPTH_TRIED, count_max)
 }
 
 fn generate(normal: &Value, validator: &Validator, depth_full: usize, count_max: usize) -> Vec<Value> {
@@ -84,8 +80,14 @@ impl Generator<'_> {
         if let Some(known) = key.as_ref().and_then(|key| self.known.borrow().get(key).cloned()) {
             return known;
         }
-        let mut values = self.of_joined(&self.joined(keywords), depth);
-        values.truncate(VALUES_MAX);
+        let joined = self.joined(keywords);
+        let unions =
+            ["enum", "oneOf", "anyOf"].into_iter().filter_map(|keyword| joined.get(keyword)?.as_array());
+        let branches = unions.map(Vec::len).max().unwrap_or(0);
+        let mut values = self.of_joined(&joined, depth);
+        // The payload as a whole has to go through the values of its largest part.
+        let max = if depth == 0 { BRANCHES_MAX } else { (10 * branches).clamp(VALUES_MAX, BRANCHES_MAX) };
+        values.truncate(max);
         let values = Rc::new(values);
         self.known.borrow_mut().extend(key.map(|key| (key, Rc::clone(&values))));
         values
@@ -167,7 +169,9 @@ impl Generator<'_> {
             let item = |at: u64| {
                 let at = usize::try_from(at).ok()?;
                 let choices = prefix.get(at).unwrap_or(&rest);
-                choices.get((at + turn) % choices.len().max(1)).cloned()
+                // Only the first list has the first value in every place.
+                let step = if turn == 0 { 0 } else { at + turn };
+                choices.get(step % choices.len().max(1)).cloned()
             };
             (0..length.min(min.max(ITEMS_MAX))).map(item).collect()
         };
@@ -177,7 +181,7 @@ impl Generator<'_> {
         let usual = usual.clamp(min.min(max), max);
         let turns = prefix.iter().chain([&rest]).map(|values| values.len()).max().unwrap_or(0);
         let mut all: Vec<Option<Value>> = vec![list(usual, 0), list(min, 0)];
-        all.extend((1..turns).map(|turn| list(usual, turn)));
+        all.extend((1..=turns).map(|turn| list(usual, turn)));
         all.extend([2, 3].map(|length| list((own + length).clamp(min.min(max), max), 0)));
         all.into_iter().flatten().collect()
     }

@@ -19,7 +19,7 @@ mod verdict;
 mod witness;
 mod wording;
 
-pub(crate) use behaviour::{Behaviour, Sample};
+pub(crate) use behaviour::{Behaviour, Sample, payloads_of};
 pub use close::close_writer;
 pub(crate) use diff::variant_name;
 pub(crate) use finding::page;

@@ -3,7 +3,6 @@
 //! No schema says so. The type is asked: a name that nobody has ever heard of is put into payloads of its contract.
 //! What is found stands in the contract, and the reader is compared as what it is.
 
-use super::generate;
 use crate::contract::MEMBERS;
 use crate::{Contract, EventDescriptor, RoundTripError, subschema};
 use serde_json::{Map, Value, json};
@@ -12,29 +11,27 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// A name that is in no enum.
 const UNHEARD_OF: &str = "outbox-unheard-of";
-/// Payloads made from a contract, and those in which one place is tried.
-const PAYLOADS_MAX: usize = 32;
 const TRIES_MAX: usize = 6;
 /// Steps through a schema at one place, as references may lead round.
 const NESTING_MAX: usize = 24;
 const UNIONS: [&str; 2] = ["oneOf", "anyOf"];
 
 /// The places, as JSON pointers with `*` for positions in lists and names in maps, where the type of `event` takes any
-/// name though `contract` has only some.
-pub(crate) fn find(event: &EventDescriptor, contract: &Contract) -> BTreeSet<String> {
+/// name though `contract` has only some; `payloads` are made from it.
+pub(crate) fn find(event: &EventDescriptor, contract: &Contract, payloads: &[Value]) -> BTreeSet<String> {
     let mut tried: BTreeMap<String, (usize, bool)> = BTreeMap::new();
     if !has_names(&contract.reads) {
         return BTreeSet::new();
     }
-    for payload in generate::payloads(&contract.reads, PAYLOADS_MAX) {
+    for payload in payloads {
         let mut texts = Vec::new();
         let nodes = in_place(&contract.reads, &contract.reads, NESTING_MAX);
-        collect_texts(&contract.reads, &nodes, &payload, &Default::default(), &mut texts);
+        collect_texts(&contract.reads, &nodes, payload, &Default::default(), &mut texts);
         for (place, pointer) in texts {
             let (count, all) = tried.entry(place).or_insert((0, true));
             if *count < TRIES_MAX && *all {
                 *count += 1;
-                *all = takes(event, &payload, &pointer);
+                *all = takes(event, payload, &pointer);
             }
         }
     }

@@ -62,7 +62,7 @@ fn gather(project: &Project, choice: &Choice) -> Result<Report, String> {
     for one in &declared {
         let known: Vec<&Finding> =
             findings.iter().filter(|finding| is_about(finding, &one.contract)).collect();
-        let own = one.behaviour.as_ref().map(|behaviour| behaviour.of_its_own(&known));
+        let own = one.behaviour.as_ref().map(|behaviour| behaviour.of_its_own(&one.contract, &known));
         findings.extend(own.into_iter().flatten());
     }
     findings.extend(strays(&project.schemas, &declared, &findings)?);
@@ -110,7 +110,9 @@ pub(super) fn report(
 /// What the code breaks of one released contract.
 pub(super) fn against(released: &Contract, declared: &Declared) -> Vec<Finding> {
     let mut findings = compat::check(released, &declared.contract, Some(declared.event));
-    findings.extend(declared.behaviour.iter().flat_map(|behaviour| behaviour.against(released)));
+    findings.extend(
+        declared.behaviour.iter().flat_map(|behaviour| behaviour.against(&declared.contract, released)),
+    );
     findings
 }
 

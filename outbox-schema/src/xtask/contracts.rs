@@ -59,8 +59,9 @@ fn of_one(event: &'static EventDescriptor, schemas: &Path) -> Result<Declared, S
     let of_this_version =
         |(version, sample): (u32, Sample)| (version == event.event_version).then_some(sample);
     let samples = recorded.into_iter().filter_map(of_this_version).collect();
-    contract.open = open::find(event, &contract);
-    let behaviour = Behaviour::of(event, &mut contract, samples);
+    let payloads = compat::payloads_of(&contract.reads);
+    contract.open = open::find(event, &contract, &payloads);
+    let behaviour = Behaviour::of(event, &mut contract, payloads, samples);
     Ok(Declared { event, contract, behaviour })
 }
 

@@ -26,7 +26,7 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 
 /// Payloads made from one schema.
-const PAYLOADS_MAX: usize = 64;
+const PAYLOADS_MAX: usize = 32;
 
 /// Findings that say of a place already that the type refuses what it must read.
 const READER_FINDINGS: &[FindingId] =
@@ -45,7 +45,6 @@ pub(crate) struct Sample {
 #[derive(Debug)]
 pub(crate) struct Behaviour {
     event: &'static EventDescriptor,
-    contract: Contract,
     samples: Vec<Sample>,
     /// What the type did with its own contract and the samples.
     own: Observation,
@@ -54,12 +53,14 @@ pub(crate) struct Behaviour {
 }
 
 impl Behaviour {
-    /// Tries out the type of `event`, whose contract is `contract`, and notes in the contract what it refuses.
+    /// Tries out the type of `event`, whose contract is `contract`, with `payloads` made from it, and notes in the
+    /// contract what it refuses.
     ///
     /// `None` where a schema of the contract can't be compiled; nothing else can be said of it then.
     pub(crate) fn of(
         event: &'static EventDescriptor,
         contract: &mut Contract,
+        payloads: Vec<Value>,
         samples: Vec<Sample>,
     ) -> Option<Self> {
         let (writes, reads) = (Schema::new(&close_writer(&contract.writes))?, Schema::new(&contract.reads)?);
@@ -68,17 +69,16 @@ impl Behaviour {
             own.try_out(&sample.payload, &reads);
         }
         own.forget_refusals();
-        own.try_all(writes.payloads(), &reads);
-        own.try_all(payloads_of(&contract.reads), &reads);
+        own.try_all(payloads, &reads);
         own.look_again(&reads);
         contract.refuses = own.refused().map(|(spot, _)| spot.pointer.clone()).collect();
         let undeclared = own.written().filter(|written| !writes.takes(written)).cloned().collect();
         own.shrink();
-        Some(Self { event, contract: contract.clone(), samples, own, undeclared })
+        Some(Self { event, samples, own, undeclared })
     }
 
     /// What speaks against a release whatever it is compared with, beside what is `known` of this version.
-    pub(crate) fn of_its_own(&self, known: &[&Finding]) -> Vec<Finding> {
+    pub(crate) fn of_its_own(&self, contract: &Contract, known: &[&Finding]) -> Vec<Finding> {
         let is_known = |pointer: &str| {
             let mut same =
                 known.iter().filter(|finding| place::general(&finding.pointer) == place::general(pointer));
@@ -91,11 +91,11 @@ impl Behaviour {
         }
         for (spot, refusal) in self.own.refused().filter(|(spot, _)| !self.own.has_accepted(spot)) {
             if !is_known(&refusal.at) {
-                findings.push(self.refused(FindingId::BehaviourRefusesDeclared, spot, refusal));
+                findings.push(self.refused(contract, FindingId::BehaviourRefusesDeclared, spot, refusal));
             }
         }
         let is_told = known.iter().any(|finding| finding.id == FindingId::BehaviourWritesUnreadable);
-        let writes = Schema::new(&close_writer(&self.contract.writes)).filter(|_| !is_told);
+        let writes = Schema::new(&close_writer(&contract.writes)).filter(|_| !is_told);
         let undeclared = writes.and_then(|writes| writes.refusal(self.undeclared.first()?));
         findings
             .extend(undeclared.map(|witness| self.written(FindingId::BehaviourWritesUndeclared, witness)));
@@ -103,12 +103,12 @@ impl Behaviour {
     }
 
     /// What the type breaks of `released`, apart from what the schemas say themselves.
-    pub(crate) fn against(&self, released: &Contract) -> Vec<Finding> {
-        let is_same = released.reads == self.contract.reads && released.writes == self.contract.writes;
+    pub(crate) fn against(&self, contract: &Contract, released: &Contract) -> Vec<Finding> {
+        let is_same = released.reads == contract.reads && released.writes == contract.writes;
         if is_same && self.own.refused().next().is_none() && self.undeclared.is_empty() {
             return Vec::new();
         }
-        let schemas = (Schema::new(&released.reads), self.schemas());
+        let schemas = (Schema::new(&released.reads), Self::schemas(contract));
         let (Some(readers), Some((writes, reads))) = schemas else { return Vec::new() };
         let mut findings = Vec::new();
         let theirs = (!is_same).then(|| {
@@ -122,7 +122,7 @@ impl Behaviour {
         let mut told = BTreeSet::new();
         for (spot, refusal) in seen.refused() {
             if !released.refuses.contains(&spot.pointer) && told.insert(&spot.pointer) {
-                findings.push(self.refused(FindingId::BehaviourRefusesReleased, spot, refusal));
+                findings.push(self.refused(contract, FindingId::BehaviourRefusesReleased, spot, refusal));
             }
         }
         // What today's schema says is written is judged by the three questions.
@@ -134,8 +134,8 @@ impl Behaviour {
     }
 
     /// What is written and what is read today.
-    fn schemas(&self) -> Option<(Schema, Schema)> {
-        Some((Schema::new(&close_writer(&self.contract.writes))?, Schema::new(&self.contract.reads)?))
+    fn schemas(contract: &Contract) -> Option<(Schema, Schema)> {
+        Some((Schema::new(&close_writer(&contract.writes))?, Schema::new(&contract.reads)?))
     }
 
     fn of_sample(&self, sample: &Sample, refusal: &Refusal) -> Finding {
@@ -150,8 +150,8 @@ impl Behaviour {
         }
     }
 
-    fn refused(&self, id: FindingId, spot: &Spot, refusal: &Refusal) -> Finding {
-        let shrunk = self.schemas().map(|(_, reads)| self.own.shrunk(spot, refusal, &reads));
+    fn refused(&self, contract: &Contract, id: FindingId, spot: &Spot, refusal: &Refusal) -> Finding {
+        let shrunk = Self::schemas(contract).map(|(_, reads)| self.own.shrunk(spot, refusal, &reads));
         let refusal = shrunk.unwrap_or_else(|| refusal.clone());
         let name = place::name(&spot.pointer);
         let (what, fix) = if id == FindingId::BehaviourRefusesReleased {
@@ -172,7 +172,7 @@ impl Behaviour {
                     "describe what {name} reads, as by `#[schemars(with = \"…\")]` with the type that serde really \
                      reads or `#[schemars(regex(pattern = \"…\"))]`; or record a payload that it reads in \
                      schemas/{}/samples/",
-                    self.contract.event_type
+                    self.event.event_type
                 ),
             )
         };
@@ -193,8 +193,8 @@ impl Behaviour {
     fn finding(&self, id: FindingId, pointer: &str, evidence: Evidence) -> Finding {
         Finding {
             id,
-            event_type: self.contract.event_type.clone(),
-            event_version: self.contract.event_version,
+            event_type: self.event.event_type.to_owned(),
+            event_version: self.event.event_version,
             what: String::new(),
             evidence,
             pointer: pointer.to_owned(),
@@ -205,35 +205,26 @@ impl Behaviour {
 }
 
 /// Payloads with no other fields than `schema` declares.
-fn payloads_of(schema: &Value) -> Vec<Value> {
+pub(crate) fn payloads_of(schema: &Value) -> Vec<Value> {
     generate::payloads(&close_writer(schema), PAYLOADS_MAX)
 }
 
-/// A schema in its normal form, with its validator.
+/// A schema as its validator has it.
 #[derive(Debug)]
-struct Schema {
-    normal: Value,
-    validator: Validator,
-}
+struct Schema(Validator);
 
 impl Schema {
     fn new(schema: &Value) -> Option<Self> {
-        let normal = normalise(schema).ok()?;
-        let validator = formats::options(Formats::Asserted).build(&normal).ok()?;
-        Some(Self { normal, validator })
-    }
-
-    fn payloads(&self) -> Vec<Value> {
-        generate::payloads_of(&self.normal, &self.validator, PAYLOADS_MAX)
+        formats::options(Formats::Asserted).build(&normalise(schema).ok()?).ok().map(Self)
     }
 
     fn takes(&self, payload: &Value) -> bool {
-        self.validator.is_valid(payload)
+        self.0.is_valid(payload)
     }
 
     /// Why `payload` is none of this schema.
     fn refusal(&self, payload: &Value) -> Option<Witness> {
-        let (error, pointer) = witness::refusal(&self.validator, payload)?;
+        let (error, pointer) = witness::refusal(&self.0, payload)?;
         Some(Witness { payload: payload.clone(), error, pointer })
     }
 }

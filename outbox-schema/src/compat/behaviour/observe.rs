@@ -11,8 +11,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 const REPAIRS_MAX: usize = 8;
 /// Payloads with which texts of common forms are tried in one place.
 const LURES_MAX: usize = 4;
-/// Payloads that are remembered of a type that refuses none.
-const ACCEPTED_KEPT: usize = 2;
+/// Payloads that are remembered of a type that refuses none, to put others right with.
+const ACCEPTED_KEPT: usize = 1;
 /// Rounds in which refusals of whole objects are looked at again; each may show what the next one needs.
 const LOOKS_MAX: usize = 2;
 
@@ -120,6 +120,7 @@ impl Observation {
     pub(super) fn shrink(&mut self) {
         if self.refused.is_empty() {
             self.accepted.truncate(ACCEPTED_KEPT);
+            self.accepted.iter_mut().for_each(|(_, written)| *written = None);
         }
         self.accepted.shrink_to_fit();
     }

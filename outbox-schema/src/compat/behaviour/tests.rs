@@ -44,17 +44,18 @@ fn contract_of<E: Event>() -> (&'static EventDescriptor, Contract) {
 
 fn tried<E: Event>(samples: &[Value]) -> (Behaviour, Contract) {
     let (event, mut contract) = contract_of::<E>();
+    let payloads = payloads_of(&contract.reads);
     let samples = samples.iter().enumerate();
     let samples =
         samples.map(|(at, payload)| Sample { name: format!("samples/{at}.json"), payload: payload.clone() });
-    (Behaviour::of(event, &mut contract, samples.collect()).unwrap(), contract)
+    (Behaviour::of(event, &mut contract, payloads, samples.collect()).unwrap(), contract)
 }
 
 /// The findings about `New`, alone and where a release has `Old` in its place.
 fn findings<Old: Event, New: Event>(samples: &[Value]) -> Vec<Finding> {
-    let (released, (new, _)) = (tried::<Old>(&[]).1, tried::<New>(samples));
-    let mut findings = new.against(&released);
-    findings.extend(new.of_its_own(&findings.iter().collect::<Vec<_>>()));
+    let (released, (new, contract)) = (tried::<Old>(&[]).1, tried::<New>(samples));
+    let mut findings = new.against(&contract, &released);
+    findings.extend(new.of_its_own(&contract, &findings.iter().collect::<Vec<_>>()));
     findings
 }
 
@@ -278,8 +279,8 @@ impl JsonSchema for Joined {
 
 #[test]
 fn what_is_written_otherwise_than_declared_is_found_and_breaks_released_readers() {
-    let (behaviour, _) = tried::<Of<Joined>>(&[]);
-    let own = behaviour.of_its_own(&[]);
+    let (behaviour, contract) = tried::<Of<Joined>>(&[]);
+    let own = behaviour.of_its_own(&contract, &[]);
     assert_eq!(found(&own), [("behaviour-writes-undeclared", "/value")]);
     let findings = findings::<Of<Vec<String>>, Of<Joined>>(&[]);
     assert_eq!(found(&findings), [("behaviour-writes-unreadable", "/value")]);
@@ -331,7 +332,7 @@ fn a_sample_shows_what_no_schema_says() {
     assert_eq!(found(&alone), [("behaviour-refuses-declared", "/value")]);
     assert!(alone[0].fix.contains("schemas/things.seen/samples/"), "{alone:?}");
     let (behaviour, contract) = tried::<Of<Secret>>(&[seen(json!("xyzzy"))]);
-    assert_eq!(behaviour.of_its_own(&[]), []);
+    assert_eq!(behaviour.of_its_own(&contract, &[]), []);
     assert_eq!(contract.refuses.iter().collect::<Vec<_>>(), ["/value"]);
 }
 

@@ -100,7 +100,7 @@ fn contract<E: Event>() -> Contract {
     };
     let event = EventDescriptor::of::<E>(source);
     let mut contract = Contract::of(&event).unwrap();
-    contract.open = find(&event, &contract);
+    contract.open = find(&event, &contract, &crate::compat::payloads_of(&contract.reads));
     contract
 }
 

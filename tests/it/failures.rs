@@ -165,8 +165,10 @@ async fn a_relay_with_too_many_waiting_keys_reads_no_further_until_one_is_free<S
 
     let stage = Stage::relay("default");
     let parked = async || status_of(&world, &stage).await.map_or(0, |status| status.parked_keys);
-    eventually("the limit is reached", async || parked().await == 4).await;
+    eventually("the limit is reached", async || parked().await == 4 && broker.confirmed().len() == 4).await;
     world.enqueue_each([noted("good", 20)]).await;
+    let deadline = Instant::now() + Duration::from_secs(1);
+    eventually("time for many looks has passed", async || Instant::now() >= deadline).await;
     assert_eq!((parked().await, broker.confirmed().len()), (4, 4));
     eventually("all is read once they are discarded", async || {
         world.outbox.discard(&DeadLetterFilter::default()).await.unwrap();

@@ -91,7 +91,9 @@ async fn the_second_process_takes_all_over_within_the_lease_when_the_first_is_ki
     assert!(killed.elapsed() < Duration::from_secs(45), "took {:?}", killed.elapsed());
     assert_once_and_in_order(&effects, count);
     let workers = world.outbox.store().workers_since(done).await;
-    assert!(workers.iter().all(|process| *process == second.id()), "a dead process wrote");
+    // A COMMIT of the first that was on its way when it was killed may still land, of each of the eight at work one.
+    let of_first = workers.iter().filter(|process| **process != second.id()).count();
+    assert!(of_first <= 8, "a dead process wrote {of_first} effects");
     relay.stop().await.unwrap();
 }
 

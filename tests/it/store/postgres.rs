@@ -6,6 +6,7 @@ mod gaps;
 mod migrating;
 mod numbering;
 mod producing;
+mod requests;
 mod roles;
 mod statements;
 mod sweeping;

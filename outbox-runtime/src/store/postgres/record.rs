@@ -81,7 +81,7 @@ pub(super) async fn act_on_requests(
 ) -> Result<u32, StoreError> {
     let action = "act on requests";
     let mut tx = begin_fenced(store, fence).await?;
-    let requests: Vec<(i64, String, String)> = sqlx::query_as(store.sql().delete_requests.clone())
+    let due: Vec<(i64, String)> = sqlx::query_as(store.sql().select_requests.clone())
         .bind(fence.stage.as_str())
         .bind(&fence.share.0)
         .bind(i64::from(max))
@@ -89,8 +89,14 @@ pub(super) async fn act_on_requests(
         .await
         .map_err(during(action))?;
     let mut recorder = Recorder { store, connection: &mut tx, fence };
-    let lanes = requests.iter().map(|(_, _, lane)| lane.as_str()).collect();
-    recorder.lock(lanes, Duration::ZERO).await?;
+    // Lanes first, then dead letters, then requests: as everyone does.
+    recorder.lock(due.iter().map(|(_, lane)| lane.as_str()).collect(), Duration::ZERO).await?;
+    let numbers: Vec<i64> = due.iter().map(|(number, _)| *number).collect();
+    let requests: Vec<(i64, String, String)> = sqlx::query_as(store.sql().delete_requests.clone())
+        .bind(&numbers)
+        .fetch_all(&mut *recorder.connection)
+        .await
+        .map_err(during(action))?;
     for (number, request, lane) in &requests {
         // The request before may have lifted the mark of this lane.
         recorder.lock(vec![lane.as_str()], Duration::ZERO).await?;

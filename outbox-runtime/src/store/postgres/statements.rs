@@ -93,6 +93,7 @@ statements! {
     select_marker,
     select_number_holders,
     select_old_leaves,
+    select_requests,
     select_sequence,
     select_state,
     select_status,

@@ -32,6 +32,7 @@ pub use outbox_runtime::{
     envelope::{self, EventId},
     held, lease, marker,
     relay::{self, RelayConfig},
+    scheduled::{self, Cancellation, Scheduled, ScheduledFilter},
     store::{self, EventState, Store, StoreError},
 };
 

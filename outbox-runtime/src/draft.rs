@@ -8,6 +8,7 @@ use crate::{
     telemetry,
 };
 use outbox_schema::{Event, Lower};
+use std::time::SystemTime;
 
 /// An event on its way into the log, with what is said of this one alone.
 #[derive(Debug)]
@@ -16,6 +17,7 @@ pub struct Draft {
     /// The event; behind it the lower version that `also_as` asks for.
     pub(crate) events: Result<Vec<NewEvent>, EnqueueError>,
     locks: bool,
+    pub(crate) due: Option<SystemTime>,
 }
 
 /// Starts a draft of `event`.
@@ -24,7 +26,7 @@ pub struct Draft {
 /// outbox.enqueue(&mut tx, draft(&placed).header("tenant", "acme")).await?;
 /// ```
 pub fn draft<E: Event>(event: &E) -> Draft {
-    Draft { events: events_of(event), locks: false }
+    Draft { events: events_of(event), locks: false, due: None }
 }
 
 /// The event, and behind it the lower version that is written too, each with the other as its twin.
@@ -90,13 +92,25 @@ impl Draft {
         })
     }
 
+    /// Lets the event enter the log at `time` by the database's clock; one that is past is due at once. Takes the time of
+    /// the standard library, and what converts into it, such as those of the crates `time` and `chrono`.
+    ///
+    /// Until it is due it can be taken back by its id, with [`Outbox::cancel`](crate::Outbox::cancel). It keeps its id,
+    /// key and headers; its order counts from the moment it enters the log, where events come in the order in which they
+    /// are due. A process that runs a relay or a consumer of this database moves it there.
+    pub fn at(mut self, time: impl Into<SystemTime>) -> Self {
+        self.due = Some(time.into());
+        self
+    }
+
     /// Takes a lock on the event's key first and holds it to the end of the transaction, so that events of this key keep
     /// the order of their commits though their writers have no row in common. Every writer of the key must do so.
     ///
     /// On PostgreSQL it is an advisory lock: a writer waits for the others of the key, and two transactions that lock the
     /// same keys in different order may deadlock, which the database ends with a transient error. Events of one batch
     /// are locked in an order of their own. On SQLite nothing is taken: the one writer has locked everything already. An
-    /// unordered event has no order to keep, so nothing is locked for it either.
+    /// unordered event has no order to keep, and the order of one that is [scheduled](Self::at) begins later, so nothing is
+    /// locked for them either.
     pub fn locked(mut self) -> Self {
         self.locks = true;
         self
@@ -105,7 +119,8 @@ impl Draft {
     /// What is to be locked before the event is written.
     pub(crate) fn locked_lane(&self) -> Option<Lane> {
         // Both versions of a pair are of one lane.
-        let event = self.events.as_ref().ok()?.first().filter(|event| self.locks && event.key.is_some())?;
+        let event = self.events.as_ref().ok()?.first();
+        let event = event.filter(|event| self.locks && self.due.is_none() && event.key.is_some())?;
         Some(Lane::of(event))
     }
 

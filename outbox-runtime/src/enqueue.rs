@@ -5,7 +5,8 @@ use crate::{
     envelope::{EventId, NewEvent},
     held::Lane,
     preflight::Limits,
-    store::{EventState, OpenTx, Statement, Store, StoreError, sealed::Sealed},
+    scheduled::NewScheduled,
+    store::{EventState, News, OpenTx, Statement, Store, StoreError, sealed::Sealed},
     wake::{Nudge, Wake},
 };
 use std::{
@@ -14,7 +15,9 @@ use std::{
     fmt,
     ops::{Deref, DerefMut},
     sync::Arc,
+    time::SystemTime,
 };
+use time::OffsetDateTime;
 
 /// The outbox of one database: writes events beside the state they tell of. Cheap to clone.
 pub struct Outbox<S: Store> {
@@ -28,7 +31,10 @@ struct Inner<S> {
     limits: Limits,
     #[cfg(feature = "validate")]
     validates: bool,
+    /// Wakes those who read the log.
     wake: Wake,
+    /// Wakes who moves scheduled events.
+    wake_upkeep: Wake,
 }
 
 impl<S: Store> Clone for Outbox<S> {
@@ -89,9 +95,10 @@ impl<S: Store> OutboxBuilder<S> {
     /// Makes the outbox. Must be called inside a tokio runtime; nothing is read or written yet.
     #[must_use]
     pub fn build(self) -> Outbox<S> {
-        let wake = Wake::new();
+        let (wake, wake_upkeep) = (Wake::new(), Wake::new());
         if S::NOTIFIES {
-            crate::runner::spawn_notifier(self.store.clone(), wake.subscribe());
+            crate::runner::spawn_notifier(self.store.clone(), News::Logged, wake.subscribe());
+            crate::runner::spawn_notifier(self.store.clone(), News::Scheduled, wake_upkeep.subscribe());
         }
         let inner = Inner {
             store: self.store,
@@ -101,6 +108,7 @@ impl<S: Store> OutboxBuilder<S> {
             #[cfg(feature = "validate")]
             validates: self.validates,
             wake,
+            wake_upkeep,
         };
         Outbox { inner: Arc::new(inner) }
     }
@@ -129,6 +137,10 @@ impl<S: Store> Outbox<S> {
         &self.inner.wake
     }
 
+    pub(crate) fn wake_upkeep(&self) -> &Wake {
+        &self.inner.wake_upkeep
+    }
+
     /// Creates or updates the tables of the outbox, under a role that owns them. Safe to run several times at once and
     /// beside the application's own migrations.
     ///
@@ -150,7 +162,7 @@ impl<S: Store> Outbox<S> {
     /// If dropped, no transaction is left open.
     pub async fn begin(&self) -> Result<Tx<S>, StoreError> {
         let tx = self.inner.store.begin().await?;
-        Ok(Tx { outbox: self.clone(), tx, is_sound: false })
+        Ok(Tx { outbox: self.clone(), tx, is_sound: false, has_scheduled: false })
     }
 
     /// Writes an event (`&event` or a [`draft`](crate::draft)) in the caller's open transaction; it is published if and only if that
@@ -170,12 +182,14 @@ impl<S: Store> Outbox<S> {
     ) -> Result<EventId, EnqueueError> {
         let draft = event.into_draft();
         let locked = draft.locked_lane().into_iter().collect();
-        let events = self.complete(draft)?;
-        self.write(tx, &locked, &events).await?;
-        Ok(events[0].id)
+        let complete = self.complete(draft)?;
+        let id = complete.events[0].id;
+        self.write(tx, &locked, vec![complete]).await?;
+        Ok(id)
     }
 
-    /// Writes events of any types in the order given, in one round trip; all or none. Gives their ids in that order.
+    /// Writes events of any types in the order given, in one round trip, and those that are due
+    /// [later](Draft::at) in another; all or none. Gives their ids in that order.
     ///
     /// # Errors
     /// As [`Outbox::enqueue`], for the first event that is refused; nothing was written.
@@ -189,12 +203,9 @@ impl<S: Store> Outbox<S> {
     ) -> Result<Vec<EventId>, EnqueueError> {
         let drafts: Vec<Draft> = events.into_iter().map(IntoDraft::into_draft).collect();
         let locked = drafts.iter().filter_map(Draft::locked_lane).collect();
-        let events = drafts.into_iter().map(|draft| self.complete(draft)).collect::<Result<Vec<_>, _>>()?;
-        let ids = events.iter().map(|pair| pair[0].id).collect();
-        let events = events.concat();
-        if !events.is_empty() {
-            self.write(tx, &locked, &events).await?;
-        }
+        let drafts = drafts.into_iter().map(|draft| self.complete(draft)).collect::<Result<Vec<_>, _>>()?;
+        let ids = drafts.iter().map(|complete| complete.events[0].id).collect();
+        self.write(tx, &locked, drafts).await?;
         Ok(ids)
     }
 
@@ -202,12 +213,16 @@ impl<S: Store> Outbox<S> {
     /// gives up the nudge: a relay then finds the event by polling.
     ///
     /// # Errors
-    /// As [`Outbox::enqueue`], and [`EnqueueError::Unlocked`] for a draft that is [`locked`](Draft::locked).
+    /// As [`Outbox::enqueue`], [`EnqueueError::Unlocked`] for a draft that is [`locked`](Draft::locked), and
+    /// [`EnqueueError::Unscheduled`] for one that is due [later](Draft::at).
     pub fn statement(&self, event: impl IntoDraft) -> Result<(EventId, Statement), EnqueueError> {
         let draft = event.into_draft();
         let is_locked = draft.locked_lane().is_some();
-        let events = self.complete(draft)?;
+        let Complete { events, due } = self.complete(draft)?;
         let (event, twin) = (&events[0], events.get(1));
+        if due.is_some() {
+            return Err(EnqueueError::Unscheduled { event: event.event_type.clone() });
+        }
         if is_locked {
             return Err(EnqueueError::Unlocked { event: event.event_type.clone() });
         }
@@ -229,28 +244,42 @@ impl<S: Store> Outbox<S> {
         &self,
         tx: &mut impl OpenTx<S>,
         locked: &BTreeSet<Lane>,
-        events: &[NewEvent],
+        drafts: Vec<Complete>,
     ) -> Result<(), EnqueueError> {
+        let Some(first) = drafts.first().map(|complete| complete.events[0].event_type.clone()) else {
+            return Ok(());
+        };
+        let failed = |source| EnqueueError::Store { event: first.clone(), source };
+        let (events, scheduled) = sorted(drafts);
         let nudges_itself = tx.nudges_at_commit();
-        let failed = |source| EnqueueError::Store { event: events[0].event_type.clone(), source };
         let store = &self.inner.store;
         if !locked.is_empty() {
             // A statement of its own before the insert: the numbers must be taken under the locks.
             store.lock_lanes(tx.connection(), locked).await.map_err(failed)?;
         }
-        store.insert(tx.connection(), events).await.map_err(failed)?;
-        tx.wrote_last();
-        if !nudges_itself {
-            self.inner.wake.nudge(Nudge::Soon);
+        if !scheduled.is_empty() {
+            store.schedule(tx.connection(), &scheduled).await.map_err(failed)?;
+            tx.scheduled();
+            if !nudges_itself {
+                self.inner.wake_upkeep.nudge(Nudge::Soon);
+            }
         }
+        if !events.is_empty() {
+            store.insert(tx.connection(), &events).await.map_err(failed)?;
+            if !nudges_itself {
+                self.inner.wake.nudge(Nudge::Soon);
+            }
+        }
+        tx.wrote_last();
         Ok(())
     }
 
     /// Fills in what the outbox knows and checks the whole: one event, or a pair.
-    fn complete(&self, draft: Draft) -> Result<Vec<NewEvent>, EnqueueError> {
+    fn complete(&self, draft: Draft) -> Result<Complete, EnqueueError> {
         let mut events = draft.events?;
+        let due = draft.due.map(|due| due_at(due, &mut events)).transpose()?;
         events.iter_mut().try_for_each(|event| self.complete_one(event))?;
-        Ok(events)
+        Ok(Complete { events, due })
     }
 
     fn complete_one(&self, event: &mut NewEvent) -> Result<(), EnqueueError> {
@@ -272,6 +301,47 @@ impl<S: Store> Outbox<S> {
     }
 }
 
+/// What one draft became: an event or a pair, and when it is due.
+struct Complete {
+    events: Vec<NewEvent>,
+    due: Option<OffsetDateTime>,
+}
+
+/// Those for the log, and those that are due later, each in their order.
+fn sorted(drafts: Vec<Complete>) -> (Vec<NewEvent>, Vec<NewScheduled>) {
+    let (mut events, mut scheduled) = (Vec::new(), Vec::new());
+    for Complete { events: of_draft, due } in drafts {
+        match due {
+            None => events.extend(of_draft),
+            Some(due) => scheduled.extend(of_draft.into_iter().map(|event| NewScheduled { due, event })),
+        }
+    }
+    (events, scheduled)
+}
+
+/// Times from this one on are no times of events.
+const DUE_END: OffsetDateTime = time::macros::datetime!(9999-01-01 00:00 UTC);
+
+/// When events are due. Their ids become ones of that time: with it they are found in the log, and what is due is told
+/// from what never was scheduled when somebody asks to cancel it.
+fn due_at(due: SystemTime, events: &mut [NewEvent]) -> Result<OffsetDateTime, EnqueueError> {
+    let since_1970 = due.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    let due = time::Duration::try_from(since_1970)
+        .ok()
+        .and_then(|since_1970| OffsetDateTime::UNIX_EPOCH.checked_add(since_1970))
+        .filter(|due| *due < DUE_END)
+        .ok_or_else(|| EnqueueError::NeverDue { event: events[0].event_type.clone() })?;
+    let ids: Vec<EventId> = events.iter().map(|_| EventId::at(due)).collect();
+    for (at, event) in events.iter_mut().enumerate() {
+        event.id = ids[at];
+        if let Some(twin) = &mut event.twin {
+            // Of a pair each is the twin of the other.
+            twin.id = ids[1 - at];
+        }
+    }
+    Ok(due)
+}
+
 /// An open transaction that wakes the relay when it commits. Dereferences to the driver's connection.
 ///
 /// Dropped, it rolls back.
@@ -282,6 +352,7 @@ pub struct Tx<S: Store> {
     /// Whether the last statement was ours and succeeded: in an aborted transaction it would have failed, so the commit
     /// needs no proof of its own.
     is_sound: bool,
+    has_scheduled: bool,
 }
 
 impl<S: Store> fmt::Debug for Tx<S> {
@@ -307,6 +378,9 @@ impl<S: Store> Tx<S> {
             store.commit(self.tx).await?;
         }
         self.outbox.wake().nudge(Nudge::Committed);
+        if self.has_scheduled {
+            self.outbox.wake_upkeep().nudge(Nudge::Committed);
+        }
         Ok(())
     }
 
@@ -350,6 +424,10 @@ impl<S: Store> OpenTx<S> for Tx<S> {
 
     fn nudges_at_commit(&self) -> bool {
         true
+    }
+
+    fn scheduled(&mut self) {
+        self.has_scheduled = true;
     }
 
     fn wrote_last(&mut self) {
@@ -425,6 +503,20 @@ pub enum EnqueueError {
         "a statement takes no lock for event `{event}`; lock a row of its key in your transaction and leave out `locked`"
     )]
     Unlocked {
+        /// The event type.
+        event: String,
+    },
+    /// A draft that is due later was made into a statement, which writes into the log at once.
+    #[error(
+        "a statement schedules nothing, and event `{event}` is to be due later; enqueue it through the outbox"
+    )]
+    Unscheduled {
+        /// The event type.
+        event: String,
+    },
+    /// The event is to be due at a time that no database keeps.
+    #[error("event `{event}` would never be due; give a time before the year 9999")]
+    NeverDue {
         /// The event type.
         event: String,
     },

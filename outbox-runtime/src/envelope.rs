@@ -3,7 +3,7 @@
 use outbox_schema::OnPoison;
 use std::{collections::BTreeMap, fmt, str::FromStr};
 use time::OffsetDateTime;
-use uuid::Uuid;
+use uuid::{NoContext, Timestamp, Uuid};
 
 /// The identity of one event, a UUIDv7; unique together with the event's source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -14,6 +14,20 @@ impl EventId {
     #[must_use]
     pub fn now() -> Self {
         Self(Uuid::now_v7())
+    }
+
+    /// Makes a new id of that time, which is in or after 1970.
+    pub(crate) fn at(time: OffsetDateTime) -> Self {
+        let secs = time.unix_timestamp().cast_unsigned();
+        Self(Uuid::new_v7(Timestamp::from_unix(NoContext, secs, time.nanosecond())))
+    }
+
+    /// The time inside the id, if it has one.
+    #[cfg(any(feature = "postgres", feature = "sqlite"))]
+    pub(crate) fn time(self) -> Option<OffsetDateTime> {
+        let (secs, nanos) = self.0.get_timestamp()?.to_unix();
+        let time = OffsetDateTime::from_unix_timestamp(secs.cast_signed()).ok()?;
+        time.replace_nanosecond(nanos).ok()
     }
 }
 

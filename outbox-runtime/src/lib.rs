@@ -27,6 +27,8 @@ mod preflight;
 pub mod relay;
 mod replay;
 mod runner;
+mod schedule;
+pub mod scheduled;
 #[cfg(feature = "simulation")]
 mod simulated;
 #[cfg(not(feature = "simulation"))]

@@ -10,8 +10,8 @@ use crate::{
     lease::{Fence, Owner},
     relay::{self, RelayConfig, RelayWorker},
     start::{self, RunError},
-    store::{Retention, Store},
-    upkeep,
+    store::{News, Retention, Store},
+    upkeep::{self, UpkeepWorker},
     wake::WakeReceiver,
 };
 use futures_util::future::BoxFuture;
@@ -27,10 +27,10 @@ use tokio_util::sync::CancellationToken;
 const NOTIFY_INTERVAL: Duration = Duration::from_millis(2);
 
 /// Tells other processes of this process's nudges, at most one in [`NOTIFY_INTERVAL`]; ends with the outbox.
-pub(crate) fn spawn_notifier<S: Store>(store: S, mut wake: WakeReceiver) {
+pub(crate) fn spawn_notifier<S: Store>(store: S, news: News, mut wake: WakeReceiver) {
     tokio::spawn(async move {
         while wake.nudged().await.is_some() {
-            if let Err(error) = store.notify().await {
+            if let Err(error) = store.notify(news).await {
                 tracing::debug!(error = &error as &dyn Error, "a notification was not sent; readers poll");
             }
             tokio::time::sleep(NOTIFY_INTERVAL).await;
@@ -212,7 +212,9 @@ impl<S: Store> RunnerBuilder<S> {
         for handler in handlers {
             self.spawn_consumer(&mut stages, owner, handler, deadline).await?;
         }
-        self.spawn_upkeep(&mut stages, owner);
+        if start::wait_for_store(deadline, || store.may_keep()).await? {
+            self.spawn_upkeep(&mut stages, owner);
+        }
         Ok(Runner { stages })
     }
 
@@ -360,11 +362,15 @@ impl<S: Store> RunnerBuilder<S> {
 
     fn spawn_upkeep(&self, stages: &mut Stages, owner: Owner) {
         let store = self.outbox.store().clone();
-        let retention = self.settings.retention.clone();
         let lease = self.lease(Duration::from_secs(30));
-        stages.spawn(store.clone(), Stage::upkeep(), vec![Share::default()], owner, lease, move |grant| {
-            let (store, retention) = (store.clone(), retention.clone());
-            Box::pin(async move { upkeep::run(&store, &retention, &grant).await.map_err(Into::into) })
+        let worker = Arc::new(UpkeepWorker {
+            outbox: self.outbox.clone(),
+            retention: self.settings.retention.clone(),
+            poll: self.settings.poll,
+        });
+        stages.spawn(store, Stage::upkeep(), vec![Share::default()], owner, lease, move |grant| {
+            let worker = Arc::clone(&worker);
+            Box::pin(async move { upkeep::run(&worker, &grant).await.map_err(Into::into) })
         });
     }
 

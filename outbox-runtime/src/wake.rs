@@ -1,6 +1,6 @@
 //! Wake-ups from producers to readers in one process. A hint only: readers poll all the same.
 
-use crate::store::Store;
+use crate::store::{News, Store};
 use std::time::Duration;
 use tokio::sync::watch;
 
@@ -54,19 +54,20 @@ impl WakeReceiver {
     }
 }
 
-/// When a reader of the log looks again: at once after a commit in this process or a notification, at growing intervals
+/// When one who waits for news looks again: at once after a commit in this process or a notification, at growing intervals
 /// after a nudge whose transaction is still open, and by polling in any case.
 #[derive(Debug)]
 pub(crate) struct Readiness {
     wake: WakeReceiver,
+    news: News,
     soon: Option<Duration>,
     /// The notifications of other processes that this reader knows of, also those that came while it was not waiting.
     heard: u64,
 }
 
 impl Readiness {
-    pub(crate) fn new(wake: WakeReceiver) -> Self {
-        Self { wake, soon: None, heard: 0 }
+    pub(crate) fn new(wake: WakeReceiver, news: News) -> Self {
+        Self { wake, news, soon: None, heard: 0 }
     }
 
     /// Something was there, so nothing more is expected.
@@ -88,7 +89,7 @@ impl Readiness {
                 None => tokio::time::sleep(pause).await,
             },
             // The other process may have notified before its commit, too.
-            () = store.notified(&mut self.heard) => self.soon = Some(SOON.0),
+            () = store.notified(self.news, &mut self.heard) => self.soon = Some(SOON.0),
             () = tokio::time::sleep(pause) => {
                 self.soon = self.soon.map(|soon| soon * 2).filter(|soon| *soon <= SOON.1);
             }

@@ -2,7 +2,8 @@
 
 use super::{failure::Failure, moment};
 use crate::{
-    OnPoison, RelayConfig, Start, cursor::Filter, dead_letter::DeadLetterFilter, envelope::Seq, held::Stage,
+    EventId, OnPoison, RelayConfig, ScheduledFilter, Start, cursor::Filter, dead_letter::DeadLetterFilter,
+    envelope::Seq, held::Stage,
 };
 use clap::{Parser, Subcommand};
 use std::{path::PathBuf, time::Duration};
@@ -50,6 +51,9 @@ pub(super) enum Command {
     /// Lists, shows, replays and discards the events that were given up
     #[command(subcommand)]
     DeadLetters(DeadLettersCommand),
+    /// Lists and cancels the events that wait for their time
+    #[command(subcommand)]
+    Scheduled(ScheduledCommand),
     /// Moves the log past the numbers that a restored or promoted database may give out twice
     Repair,
 }
@@ -131,6 +135,51 @@ pub(super) enum DeadLettersCommand {
     Replay(RequestArgs),
     /// Asks that they be removed for good; their keys go on
     Discard(RequestArgs),
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum ScheduledCommand {
+    /// Lists them, the soonest first, without payloads
+    List {
+        #[command(flatten)]
+        filter: ScheduledFilterArgs,
+        /// The most to list; all by default
+        #[arg(long, value_name = "N")]
+        max: Option<u64>,
+        /// As one JSON object a line
+        #[arg(long)]
+        json: bool,
+    },
+    /// Takes them back for good; says so where it is too late, and ends with 1 then
+    Cancel {
+        /// Their ids, as `list` gives them
+        #[arg(value_name = "EVENT", required = true)]
+        ids: Vec<EventId>,
+        /// As one JSON object a line
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+/// Which scheduled events: those that match every condition.
+#[derive(Debug, clap::Args)]
+pub(super) struct ScheduledFilterArgs {
+    /// Of this event type
+    #[arg(long = "type", value_name = "TYPE")]
+    event_type: Option<String>,
+    /// Of this partition key
+    #[arg(long)]
+    key: Option<String>,
+    /// Due before this time, such as `2026-01-31T08:00:00Z`
+    #[arg(long, value_name = "TIME", value_parser = moment::moment)]
+    until: Option<OffsetDateTime>,
+}
+
+impl ScheduledFilterArgs {
+    pub(super) fn filter(self) -> ScheduledFilter {
+        let Self { event_type, key, until } = self;
+        ScheduledFilter { event_type, key, until, after: None }
+    }
 }
 
 #[derive(Debug, clap::Args)]

@@ -1,7 +1,7 @@
-//! Answers as JSON for scripts: one object, on one line. Names stay; new members may come.
+//! Answers as JSON for scripts: one object on one line, of lists one for each row. Names stay; new members may come.
 
-use super::{failure::Failure, output::Output};
-use crate::store::StageStatus;
+use super::{failure::Failure, moment, output::Output};
+use crate::{Cancellation, EventId, Scheduled, store::StageStatus};
 use serde_json::json;
 use std::io::Write;
 
@@ -22,4 +22,33 @@ pub(super) fn stages<W: Write>(output: &mut Output<W>, stages: &[StageStatus]) -
         })
         .collect();
     output.line(json!({ "stages": stages }))
+}
+
+/// A line for each scheduled event.
+pub(super) fn scheduled<W: Write>(output: &mut Output<W>, page: &[Scheduled]) -> Result<(), Failure> {
+    page.iter().try_for_each(|one| {
+        output.line(json!({
+            "id": one.event.id.to_string(),
+            "due": moment::exact(one.due),
+            "source": one.event.source,
+            "topic": one.event.topic,
+            "type": one.event.event_type,
+            "version": one.event.event_version,
+            "key": one.event.key,
+        }))
+    })
+}
+
+/// What became of the cancellation of one event.
+pub(super) fn cancellation<W: Write>(
+    output: &mut Output<W>,
+    id: EventId,
+    answer: Cancellation,
+) -> Result<(), Failure> {
+    let answer = match answer {
+        Cancellation::Cancelled => "cancelled",
+        Cancellation::TooLate => "too-late",
+        _ => "unknown",
+    };
+    output.line(json!({ "id": id.to_string(), "result": answer }))
 }

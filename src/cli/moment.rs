@@ -40,6 +40,12 @@ pub(super) fn shown(moment: OffsetDateTime) -> String {
     moment.format(&Rfc3339).unwrap_or_else(|_| moment.unix_timestamp().to_string())
 }
 
+/// The time in UTC, as exact as it is known.
+pub(super) fn exact(moment: OffsetDateTime) -> String {
+    let utc = moment.to_offset(UtcOffset::UTC);
+    utc.format(&Rfc3339).unwrap_or_else(|_| moment.unix_timestamp().to_string())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -5,7 +5,7 @@ use super::{
     moment,
     output::{Columns, Output, inert},
 };
-use crate::{DeadLetter, dead_letter::Request, store::StageStatus};
+use crate::{Cancellation, DeadLetter, EventId, Scheduled, dead_letter::Request, store::StageStatus};
 use std::{borrow::Cow, io::Write};
 
 /// The longest cell that shows text of others, in characters.
@@ -159,4 +159,53 @@ pub(super) fn requested<W: Write>(
 fn counted(count: u64) -> String {
     let noun = if count == 1 { "dead letter" } else { "dead letters" };
     format!("{count} {noun}")
+}
+
+/// A list of scheduled events that is written page by page under one heading.
+#[derive(Default)]
+pub(super) struct ScheduledList {
+    columns: Option<Columns<5>>,
+}
+
+impl ScheduledList {
+    /// Writes the rows of a page.
+    pub(super) fn page<W: Write>(
+        &mut self,
+        output: &mut Output<W>,
+        page: &[Scheduled],
+    ) -> Result<(), Failure> {
+        let rows: Vec<[String; 5]> = page.iter().map(scheduled_row).collect();
+        let is_first = self.columns.is_none();
+        let columns =
+            self.columns.get_or_insert_with(|| Columns::new(["EVENT", "DUE", "TYPE", "VERSION", "KEY"]));
+        rows.iter().for_each(|row| columns.fit(row));
+        if is_first {
+            output.line(columns.heading())?;
+        }
+        rows.iter().try_for_each(|row| output.line(columns.row(row)))
+    }
+}
+
+fn scheduled_row(one: &Scheduled) -> [String; 5] {
+    [
+        one.event.id.to_string(),
+        moment::shown(one.due),
+        cell(&one.event.event_type),
+        one.event.event_version.to_string(),
+        one.event.key.as_deref().map_or_else(|| "-".to_owned(), cell),
+    ]
+}
+
+/// What became of the cancellation of one event.
+pub(super) fn cancellation<W: Write>(
+    output: &mut Output<W>,
+    id: EventId,
+    answer: Cancellation,
+) -> Result<(), Failure> {
+    let answer = match answer {
+        Cancellation::Cancelled => "cancelled",
+        Cancellation::TooLate => "too late: it is published, or about to be",
+        _ => "no event of this id waits: it was cancelled before, or never scheduled",
+    };
+    output.line(format_args!("{id}  {answer}"))
 }

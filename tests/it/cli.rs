@@ -1,7 +1,7 @@
 //! The command line: what it prints, how it ends, and that it does what it says.
 
 use outbox::{
-    EventState, Outbox, RelayConfig, Settings, Store,
+    EventState, Outbox, RelayConfig, Settings, Store, draft,
     postgres::{PostgresConfig, PostgresStore},
     sqlite::SqliteStore,
 };
@@ -397,6 +397,45 @@ fn an_unreachable_database_is_one_clear_error_after_the_patience_and_names_no_se
 }
 
 /// Waits until it holds.
+#[tokio::test]
+async fn scheduled_events_are_listed_and_cancelled_until_they_are_due() {
+    let shop = Shop::migrated();
+    let outbox = Outbox::builder(SqliteStore::open(&shop.url()).await.unwrap()).build();
+    let now = std::time::SystemTime::now();
+    let mut tx = outbox.begin().await.unwrap();
+    let mut ids = Vec::new();
+    for (order, secs) in [(1, 7_200), (2, 3_600), (3, 0)] {
+        let event = Ordered { order };
+        let event = draft(&event).at(now + Duration::from_secs(secs));
+        ids.push(outbox.enqueue(&mut tx, event).await.unwrap().to_string());
+    }
+    tx.commit().await.unwrap();
+
+    let listed = succeeded(&shop.run(&["scheduled", "list"]));
+    let order: Vec<&str> = listed.lines().skip(1).map(|line| line.split(' ').next().unwrap()).collect();
+    assert_eq!(order, [&ids[2], &ids[1], &ids[0]], "{listed}");
+    let of_key = succeeded(&shop.run(&["scheduled", "list", "--key", "1", "--json"]));
+    let row: serde_json::Value = serde_json::from_str(&of_key).unwrap();
+    assert_eq!((&row["id"], &row["type"]), (&ids[0].clone().into(), &"cli.ordered".into()));
+    let (first, status, errors) = read_one_line(shop.command(&["scheduled", "list", "--json"]));
+    assert!(first.contains(&ids[2]) && errors.is_empty(), "{first} {errors}");
+    assert!(status.success());
+
+    let cancelled = succeeded(&shop.run(&["scheduled", "cancel", &ids[1], "--json"]));
+    assert_eq!(cancelled.trim_end(), format!(r#"{{"id":"{}","result":"cancelled"}}"#, ids[1]));
+    let late = shop.run(&["scheduled", "cancel", &ids[0], &ids[1], &ids[2]]);
+    assert_eq!(late.status.code(), Some(1));
+    let answers = stdout(&late);
+    let answers: Vec<&str> = answers.lines().map(|line| line.split_once("  ").unwrap().1).collect();
+    assert_eq!(answers[0], "cancelled");
+    assert!(answers[1].starts_with("no event") && answers[2].starts_with("too late"), "{answers:?}");
+    assert_eq!(
+        succeeded(&shop.run(&["scheduled", "list", "--until", "2999-01-01T00:00:00Z"])).lines().count(),
+        2
+    );
+    failed(&shop.run(&["scheduled", "cancel", "no-id"]), 2);
+}
+
 async fn until(mut holds: impl AsyncFnMut() -> bool) {
     let deadline = Instant::now() + Duration::from_secs(30);
     while !holds().await {

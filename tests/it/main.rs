@@ -20,6 +20,7 @@ mod macros;
 mod promise;
 mod quickstart;
 mod relays;
+mod scheduled;
 mod schema_cases;
 mod schema_gate;
 mod servers;

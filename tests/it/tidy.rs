@@ -11,13 +11,13 @@ use std::path::Path;
 /// The modules of `outbox-runtime` in layer order: each may name modules of its own line and of lines above it.
 const LAYERS: &[&[&str]] = &[
     &["simulated", "simulated_never", "clock", "telemetry", "backoff", "pause", "envelope", "payload"],
-    &["store", "cursor", "gaps", "lease", "held", "marker", "dead_letter"],
+    &["store", "cursor", "gaps", "lease", "held", "marker", "dead_letter", "scheduled"],
     &["wake", "poison", "held_watch", "leadership", "suspicion"],
     &["enqueue", "draft", "preflight", "validate"],
     &["broker"],
     &["relay", "upkeep", "cdc"],
     &["consumer"],
-    &["replay", "doctor", "start", "runner", "simulation"],
+    &["replay", "schedule", "doctor", "start", "runner", "simulation"],
     &["conformance"],
 ];
 

@@ -8,7 +8,7 @@ use crate::{
     cursor::{Filter, LogCursor, Settled, Start},
     envelope::Seq,
     lease::Fence,
-    store::Store,
+    store::{News, Store},
     wake::{Readiness, WakeReceiver},
 };
 use futures_util::future::BoxFuture;
@@ -57,7 +57,7 @@ impl<S: Store> LocalSubscription<S> {
             store,
             fence,
             log,
-            readiness: Readiness::new(wake),
+            readiness: Readiness::new(wake, News::Logged),
             window: BTreeMap::new(),
             read_to: None,
             settled: None,

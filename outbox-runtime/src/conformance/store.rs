@@ -5,6 +5,7 @@ mod holding;
 mod leading;
 mod pairing;
 mod reading;
+mod scheduling;
 
 use crate::{
     cursor::{Filter, LogCursor, Page, Settled, Start},
@@ -19,21 +20,23 @@ use std::time::Duration;
 /// Longer than any suite runs.
 const LONG: Duration = Duration::from_secs(600);
 
+macro_rules! rules {
+    ($fresh:ident: $($module:ident::$rule:ident),* $(,)?) => {
+        $(
+            println!("{}: {}", S::NAME, stringify!($rule));
+            // Boxed: all rules in one future would be too much for the stack of a test.
+            Box::pin($module::$rule($fresh().await)).await;
+        )*
+    };
+}
+
 /// Checks every rule, each on a store of its own: `fresh` gives one with tables and without events.
 ///
 /// # Panics
 /// When a rule is broken.
 pub async fn check<S: Store>(fresh: impl AsyncFn() -> S) {
-    macro_rules! rules {
-        ($($module:ident::$rule:ident),* $(,)?) => {
-            $(
-                println!("{}: {}", S::NAME, stringify!($rule));
-                // Boxed: all rules in one future would be too much for the stack of a test.
-                Box::pin($module::$rule(fresh().await)).await;
-            )*
-        };
-    }
     rules! {
+        fresh:
         reading::a_rolled_back_transaction_publishes_nothing,
         reading::an_event_is_read_as_it_was_written,
         reading::events_of_one_batch_keep_their_order,
@@ -86,6 +89,22 @@ pub async fn check<S: Store>(fresh: impl AsyncFn() -> S) {
         holding::dead_letters_are_filtered_and_paged,
         holding::changes_and_progress_are_written_together,
         holding::status_counts_each_stage,
+    }
+    check_scheduling(&fresh).await;
+}
+
+/// The rules of events that wait for their time.
+async fn check_scheduling<S: Store>(fresh: &impl AsyncFn() -> S) {
+    rules! {
+        fresh:
+        scheduling::a_scheduled_event_enters_the_log_when_it_is_due_and_unchanged,
+        scheduling::events_enter_the_log_in_the_order_in_which_they_are_due,
+        scheduling::an_event_that_was_scheduled_in_a_rolled_back_transaction_never_was,
+        scheduling::an_event_is_taken_back_until_it_is_due,
+        scheduling::an_event_becomes_due_by_the_clock_of_the_database,
+        scheduling::a_pair_is_moved_and_taken_back_as_one,
+        scheduling::an_owner_that_lost_upkeep_moves_nothing,
+        scheduling::scheduled_events_are_filtered_and_paged,
     }
 }
 

@@ -6,8 +6,15 @@ use super::{
     topics::Topics,
 };
 use crate::{
-    broker::Broker, cursor::Start, enqueue::Outbox, held_watch::HeldWatch, leadership::Grant, pause::Pauses,
-    store::Store, suspicion::Suspicion, wake::Readiness,
+    broker::Broker,
+    cursor::Start,
+    enqueue::Outbox,
+    held_watch::HeldWatch,
+    leadership::Grant,
+    pause::Pauses,
+    store::{News, Store},
+    suspicion::Suspicion,
+    wake::Readiness,
 };
 use std::{sync::Arc, time::Duration};
 
@@ -43,7 +50,7 @@ impl<S: Store> RelayWorker<S> {
     /// taken up again, with what was confirmed of it.
     async fn session(&self, grant: &Grant, pauses: &mut Pauses) -> Result<(), RelayError> {
         let store = self.outbox.store();
-        let mut readiness = Readiness::new(self.outbox.wake().subscribe());
+        let mut readiness = Readiness::new(self.outbox.wake().subscribe(), News::Logged);
         // What the session before was interrupted in may have been written all the same, or be about to be.
         store.await_writes(&grant.fence).await?;
         let log = store.open_log(&grant.fence, self.config.filter.clone(), self.start).await?;

@@ -17,6 +17,7 @@ use crate::{
     held::{Change, HeldEvent, Lane, Stage},
     lease::{Fence, LeaseName, Owner},
     marker::Marker,
+    scheduled::{Cancellation, NewScheduled, Scheduled, ScheduledFilter},
 };
 use std::{collections::BTreeSet, time::Duration};
 
@@ -72,17 +73,46 @@ pub trait Store: Clone + Send + Sync + 'static {
     ) -> impl Future<Output = Result<(), StoreError>> + Send;
     /// The SQL text and the values with which any driver writes this event, and directly after it its twin.
     fn statement(&self, event: &NewEvent, twin: Option<&NewEvent>) -> Statement;
+    /// Writes events in the caller's transaction that enter the log when they are due, in the order given.
+    fn schedule(
+        &self,
+        connection: &mut Self::Connection,
+        events: &[NewScheduled],
+    ) -> impl Future<Output = Result<(), StoreError>> + Send;
+    /// Takes a scheduled event that is not due yet back in the caller's transaction, with its twin.
+    fn cancel(
+        &self,
+        connection: &mut Self::Connection,
+        id: EventId,
+    ) -> impl Future<Output = Result<Cancellation, StoreError>> + Send;
+    /// Scheduled events, the soonest first, at most `max`.
+    fn scheduled(
+        &self,
+        filter: &ScheduledFilter,
+        max: u32,
+    ) -> impl Future<Output = Result<Vec<Scheduled>, StoreError>> + Send;
+    /// How long until the first scheduled event is due: zero when one is, `None` when none waits.
+    fn due_in(&self) -> impl Future<Output = Result<Option<Duration>, StoreError>> + Send;
+    /// Moves due events into the log, in the order in which they are due, at most `max`; gives how many. Moves none if the
+    /// fence does not hold. One that an open transaction is taking back is left for later.
+    fn move_due(&self, fence: &Fence, max: u32) -> impl Future<Output = Result<u32, StoreError>> + Send;
     /// Where an event stands.
     fn state(&self, id: EventId) -> impl Future<Output = Result<EventState, StoreError>> + Send;
 
+    /// Whether this process may do what upkeep does: move due events, and sweep. A role without the right leaves it to
+    /// others.
+    fn may_keep(&self) -> impl Future<Output = Result<bool, StoreError>> + Send {
+        std::future::ready(Ok(true))
+    }
+
     /// Tells other processes that there may be something to read. Never inside a business transaction.
-    fn notify(&self) -> impl Future<Output = Result<(), StoreError>> + Send;
-    /// Completes when more notifications of other processes were heard than `heard` counts, and sets it; never completes
-    /// where the database cannot tell. A hint only: polling decides.
+    fn notify(&self, news: News) -> impl Future<Output = Result<(), StoreError>> + Send;
+    /// Completes when more notifications of this news were heard than `heard` counts, and sets it; never completes where
+    /// the database cannot tell. A hint only: polling decides.
     ///
     /// # Cancel safety
     /// If dropped, no notification is missed: the next call with the same count completes at once.
-    fn notified(&self, heard: &mut u64) -> impl Future<Output = ()> + Send;
+    fn notified(&self, news: News, heard: &mut u64) -> impl Future<Output = ()> + Send;
 
     /// Takes the lease if it is free, expired or already this owner's. Gives the epoch, or `None` if another holds it.
     fn acquire(
@@ -229,6 +259,15 @@ pub trait Store: Clone + Send + Sync + 'static {
     ) -> impl Future<Output = Result<bool, StoreError>> + Send;
 }
 
+/// What one process tells the others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum News {
+    /// There may be something to read in the log.
+    Logged,
+    /// There may be another scheduled event that is due first.
+    Scheduled,
+}
+
 /// What a handler's transaction claims: an event, and with it the other half of its cutover pair.
 #[derive(Debug)]
 pub struct Claim<'a> {
@@ -280,6 +319,8 @@ pub struct HandlerToken(pub String);
 pub enum EventState {
     /// No event of this id is known: never enqueued, rolled back, or past retention.
     Unknown,
+    /// Waiting for the time it is due.
+    Scheduled,
     /// In the log, and some stage has not settled it.
     Pending,
     /// Settled by every stage.
@@ -373,6 +414,10 @@ pub trait OpenTx<S: Store>: sealed::Sealed + Send {
     fn nudges_at_commit(&self) -> bool {
         false
     }
+
+    /// An event was scheduled.
+    #[doc(hidden)]
+    fn scheduled(&mut self) {}
 
     /// The last statement was enqueue's, and it succeeded.
     #[doc(hidden)]

@@ -4,11 +4,12 @@ mod dead_letters;
 mod migrate;
 mod relay;
 mod repair;
+mod scheduled;
 mod status;
 
 use super::{
     address::Address,
-    args::{Command, DeadLettersCommand},
+    args::{Command, DeadLettersCommand, ScheduledCommand},
     database::Database,
     failure::Failure,
     output::Output,
@@ -47,6 +48,12 @@ pub(super) async fn run<S: Database>(session: Session<'_, S>, command: Command) 
         }
         Command::DeadLetters(DeadLettersCommand::Discard(args)) => {
             dead_letters::request(session, args, Request::Discard).await
+        }
+        Command::Scheduled(ScheduledCommand::List { filter, max, json }) => {
+            scheduled::list(session, filter.filter(), max, json).await
+        }
+        Command::Scheduled(ScheduledCommand::Cancel { ids, json }) => {
+            scheduled::cancel(session, ids, json).await
         }
         Command::Repair => repair::run(session).await,
     }

@@ -8,6 +8,7 @@ mod numbering;
 mod producing;
 mod requests;
 mod roles;
+mod scheduling;
 mod statements;
 mod sweeping;
 
@@ -18,6 +19,7 @@ use outbox::{
     held::{Share, Stage},
     lease::{Fence, Owner},
     postgres::{PostgresConfig, PostgresLog, PostgresStore},
+    scheduled::NewScheduled,
     store::{HandlerToken, Store, StoreError},
 };
 use outbox_tests::servers::Postgres;
@@ -26,6 +28,7 @@ use std::{
     sync::atomic::{AtomicU32, Ordering},
     time::{Duration, Instant},
 };
+use time::OffsetDateTime;
 
 /// Longer than any test runs.
 const LONG: Duration = Duration::from_secs(600);
@@ -92,6 +95,33 @@ impl World {
         self.store.insert(&mut tx, std::slice::from_ref(&event)).await.unwrap();
         self.store.commit(tx).await.unwrap();
         event
+    }
+
+    /// Schedules an event that is due so many seconds from now.
+    async fn schedule(&self, key: &str, secs: i64) -> NewEvent {
+        let due = OffsetDateTime::now_utc() + time::Duration::seconds(secs);
+        let event = event(key);
+        let mut tx = self.store.begin().await.unwrap();
+        self.store.schedule(&mut tx, &[NewScheduled { due, event: event.clone() }]).await.unwrap();
+        self.store.commit(tx).await.unwrap();
+        event
+    }
+
+    /// The blocks that a statement of ours touches with these values in the place of its parameters.
+    async fn blocks(&self, name: &str, values: &[&str]) -> i64 {
+        let texts = self.store.statement_texts();
+        let mut sql = texts.iter().find(|(known, _)| *known == name).unwrap().1.clone();
+        for (at, value) in values.iter().enumerate() {
+            sql = sql.replace(&format!("${}", at + 1), value);
+        }
+        let plan = format!("EXPLAIN (ANALYZE, BUFFERS, COSTS OFF, TIMING OFF) {sql}");
+        let plan: Vec<String> =
+            sqlx::query_scalar(AssertSqlSafe(plan)).fetch_all(self.store.pool()).await.unwrap();
+        // The first line of buffers is that of the whole plan.
+        let buffers = plan.iter().find_map(|line| line.trim().strip_prefix("Buffers: shared "));
+        let count = |part: &str| part.split_once('=').unwrap().1.parse::<i64>().unwrap();
+        let parts = buffers.unwrap_or_default().split(' ');
+        parts.filter(|part| part.starts_with("hit=") || part.starts_with("read=")).map(count).sum()
     }
 
     /// Reads until something is there, and settles it.

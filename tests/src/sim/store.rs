@@ -16,8 +16,9 @@ use outbox::dead_letter::{DeadLetter, DeadLetterFilter, Request};
 use outbox::envelope::{EventId, NewEvent};
 use outbox::held::{Change, HeldEvent, Stage};
 use outbox::lease::{Fence, LeaseName, Owner};
+use outbox::scheduled::{Cancellation, NewScheduled, Scheduled, ScheduledFilter};
 use outbox::store::{
-    Claim, Claimed, EventState, HandlerToken, HandlerTx, Retention, StageStatus, Statement, Waiting,
+    Claim, Claimed, EventState, HandlerToken, HandlerTx, News, Retention, StageStatus, Statement, Waiting,
 };
 use outbox::{Store, StoreError};
 use outbox_runtime::gaps::GapCursor;
@@ -91,15 +92,35 @@ impl Store for SimStore {
         Statement { sql: String::new(), values: Vec::new() }
     }
 
+    async fn schedule(&self, _tx: &mut SimTx, _events: &[NewScheduled]) -> Result<(), StoreError> {
+        unreachable!("the simulation schedules nothing")
+    }
+
+    async fn cancel(&self, _tx: &mut SimTx, _id: EventId) -> Result<Cancellation, StoreError> {
+        Ok(Cancellation::Unknown)
+    }
+
+    async fn scheduled(&self, _filter: &ScheduledFilter, _max: u32) -> Result<Vec<Scheduled>, StoreError> {
+        Ok(Vec::new())
+    }
+
+    async fn due_in(&self) -> Result<Option<Duration>, StoreError> {
+        Ok(None)
+    }
+
+    async fn move_due(&self, _fence: &Fence, _max: u32) -> Result<u32, StoreError> {
+        Ok(0)
+    }
+
     async fn state(&self, _id: EventId) -> Result<EventState, StoreError> {
         Ok(EventState::Unknown)
     }
 
-    async fn notify(&self) -> Result<(), StoreError> {
+    async fn notify(&self, _news: News) -> Result<(), StoreError> {
         Ok(())
     }
 
-    async fn notified(&self, _heard: &mut u64) {
+    async fn notified(&self, _news: News, _heard: &mut u64) {
         std::future::pending().await
     }
 

@@ -10,7 +10,7 @@ use crate::{
     dead_letter::{DeadLetter, DeadLetterFilter, Request},
     envelope::Seq,
     held::Stage,
-    store::StoreError,
+    store::{News, StoreError},
 };
 use sqlx::{Row, postgres::PgRow};
 
@@ -40,7 +40,7 @@ pub(super) async fn request(
         .rows_affected();
     if recorded > 0 {
         // A hint: the leader looks for requests all the same.
-        let _ = notify::notify(store).await;
+        let _ = notify::notify(store, News::Logged).await;
     }
     Ok(recorded)
 }

@@ -15,11 +15,12 @@ struct Migration {
     sql: &'static str,
 }
 
-const MIGRATIONS: [Migration; 4] = [
+const MIGRATIONS: [Migration; 5] = [
     Migration { version: 1, build_version_min: 1, sql: include_str!("migrations/0001_create_log.sql") },
     Migration { version: 2, build_version_min: 2, sql: include_str!("migrations/0002_create_leases.sql") },
     Migration { version: 3, build_version_min: 3, sql: include_str!("migrations/0003_create_held.sql") },
     Migration { version: 4, build_version_min: 3, sql: include_str!("migrations/0004_create_marker.sql") },
+    Migration { version: 5, build_version_min: 3, sql: include_str!("migrations/0005_create_scheduled.sql") },
 ];
 
 /// The version of tables that this build is made for.

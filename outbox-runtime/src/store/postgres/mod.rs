@@ -23,6 +23,7 @@ mod progress;
 mod record;
 mod repair;
 mod row;
+mod scheduled;
 mod statements;
 mod status;
 mod store;

@@ -1,7 +1,7 @@
 //! Notifications between processes: a hint to look, never the news itself.
 
 use super::{PostgresStore, error::during};
-use crate::store::StoreError;
+use crate::store::{News, StoreError};
 use futures_util::future::BoxFuture;
 use sqlx::{
     Executor,
@@ -27,13 +27,15 @@ pub(super) struct Listener {
     channel: String,
     /// Whoever holds it listens for the others too.
     session: Mutex<Session>,
-    /// Counts what was heard: of events, and of leases that were given back. A waiter compares it with what it knew before,
-    /// so that it misses nothing between two waits.
-    heard: watch::Sender<u64>,
+    /// Count what was heard: of events, of scheduled ones, and of leases that were given back. A waiter compares its count
+    /// with what it knew before, so that it misses nothing between two waits.
+    logged: watch::Sender<u64>,
+    scheduled: watch::Sender<u64>,
     freed: watch::Sender<u64>,
 }
 
-/// The payload of a notification that a lease was given back; of events there is none.
+/// The payloads of notifications that an event was scheduled and that a lease was given back; of events there is none.
+const SCHEDULED: &str = "scheduled";
 const FREED: &str = "freed";
 
 /// What a waiter that is dropped leaves to the next one.
@@ -58,8 +60,13 @@ struct Connected {
 
 impl Listener {
     pub(super) fn new(channel: String) -> Self {
-        let (heard, freed) = (watch::Sender::new(0), watch::Sender::new(0));
-        Self { channel, session: Mutex::default(), heard, freed }
+        Self {
+            channel,
+            session: Mutex::default(),
+            logged: watch::Sender::new(0),
+            scheduled: watch::Sender::new(0),
+            freed: watch::Sender::new(0),
+        }
     }
 
     pub(super) fn channel(&self) -> &str {
@@ -67,18 +74,27 @@ impl Listener {
     }
 }
 
-pub(super) async fn notify(store: &PostgresStore) -> Result<(), StoreError> {
+pub(super) async fn notify(store: &PostgresStore, news: News) -> Result<(), StoreError> {
+    let payload = match news {
+        News::Logged => "",
+        News::Scheduled => SCHEDULED,
+    };
     sqlx::query(store.sql().notify.clone())
         .bind(&store.listener().channel)
+        .bind(payload)
         .execute(store.pool())
         .await
         .map_err(during("notify other processes"))?;
     Ok(())
 }
 
-/// Completes when more was heard than `heard` counts.
-pub(super) async fn notified(store: &PostgresStore, heard: &mut u64) {
-    more_than(store, &store.listener().heard, heard).await;
+/// Completes when more of this news was heard than `heard` counts.
+pub(super) async fn notified(store: &PostgresStore, news: News, heard: &mut u64) {
+    let counter = match news {
+        News::Logged => &store.listener().logged,
+        News::Scheduled => &store.listener().scheduled,
+    };
+    more_than(store, counter, heard).await;
 }
 
 /// Completes when more leases were given back than `freed` counts.
@@ -104,11 +120,15 @@ async fn listen(store: &PostgresStore) {
     loop {
         match receive(store, &mut session).await {
             Ok(heard) => {
-                if heard != Heard::Freed {
-                    listener.heard.send_modify(|count| *count += 1);
-                }
-                if heard != Heard::Events {
-                    listener.freed.send_modify(|count| *count += 1);
+                let counters = [
+                    (Heard::Logged, &listener.logged),
+                    (Heard::Scheduled, &listener.scheduled),
+                    (Heard::Freed, &listener.freed),
+                ];
+                for (of, counter) in counters {
+                    if heard == of || heard == Heard::Connected {
+                        counter.send_modify(|count| *count += 1);
+                    }
                 }
                 // Whoever waits for it is woken, this one too.
                 tokio::task::yield_now().await;
@@ -127,9 +147,10 @@ async fn listen(store: &PostgresStore) {
 
 #[derive(Debug, PartialEq, Eq)]
 enum Heard {
-    Events,
+    Logged,
+    Scheduled,
     Freed,
-    /// What was sent before cannot be heard any more: look for both.
+    /// What was sent before cannot be heard any more: look for all.
     Connected,
 }
 
@@ -154,7 +175,11 @@ async fn receive(store: &PostgresStore, session: &mut Session) -> Result<Heard, 
         match timeout(silence_left, listener.try_recv()).await {
             Ok(Ok(Some(notification))) => {
                 *answered_at = Instant::now();
-                return Ok(if notification.payload() == FREED { Heard::Freed } else { Heard::Events });
+                return Ok(match notification.payload() {
+                    FREED => Heard::Freed,
+                    SCHEDULED => Heard::Scheduled,
+                    _ => Heard::Logged,
+                });
             }
             Ok(Ok(None)) => {
                 let source = std::io::Error::from(std::io::ErrorKind::ConnectionAborted);

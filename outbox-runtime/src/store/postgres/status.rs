@@ -18,9 +18,7 @@ const EVER: (OffsetDateTime, OffsetDateTime) =
     (OffsetDateTime::UNIX_EPOCH, time::macros::datetime!(9999-01-01 00:00 UTC));
 
 pub(super) async fn state(store: &PostgresStore, id: EventId) -> Result<EventState, StoreError> {
-    let made_at = id.0.get_timestamp().map(|at| at.to_unix());
-    let made_at = made_at.and_then(|(secs, _)| OffsetDateTime::from_unix_timestamp(secs.cast_signed()).ok());
-    if let Some(made_at) = made_at {
+    if let Some(made_at) = id.time() {
         let near =
             (made_at.checked_sub(time_of(CLOCK_ERROR_MAX)), made_at.checked_add(time_of(CLOCK_ERROR_MAX)));
         if let (Some(from), Some(to)) = near {
@@ -63,6 +61,8 @@ async fn look(
         EventState::Pending
     } else if has("settled") {
         EventState::Settled
+    } else if has("scheduled") {
+        EventState::Scheduled
     } else {
         EventState::Unknown
     })

@@ -3,7 +3,7 @@
 use super::{
     PostgresLog, PostgresStore, dead_letter,
     error::within,
-    inbox, insert, lease, migrate, notify, record, status, sweep,
+    inbox, insert, lease, migrate, notify, record, scheduled, status, sweep,
     transaction::{self, Tx},
 };
 use crate::{
@@ -14,8 +14,9 @@ use crate::{
     held::{Change, HeldEvent, Lane, Stage},
     lease::{Fence, LeaseName, Owner},
     marker::Marker,
+    scheduled::{Cancellation, NewScheduled, Scheduled, ScheduledFilter},
     store::{
-        Claim, Claimed, EventState, HandlerToken, OpenTx, Retention, StageStatus, Statement, Store,
+        Claim, Claimed, EventState, HandlerToken, News, OpenTx, Retention, StageStatus, Statement, Store,
         StoreError, Waiting, sealed::Sealed,
     },
 };
@@ -72,16 +73,44 @@ impl Store for PostgresStore {
         insert::statement(self, event, twin)
     }
 
+    async fn schedule(
+        &self,
+        connection: &mut PgConnection,
+        events: &[NewScheduled],
+    ) -> Result<(), StoreError> {
+        scheduled::schedule(self, connection, events).await
+    }
+
+    async fn cancel(&self, connection: &mut PgConnection, id: EventId) -> Result<Cancellation, StoreError> {
+        scheduled::cancel(self, connection, id).await
+    }
+
+    async fn scheduled(&self, filter: &ScheduledFilter, max: u32) -> Result<Vec<Scheduled>, StoreError> {
+        scheduled::list(self, filter, max).await
+    }
+
+    async fn due_in(&self) -> Result<Option<Duration>, StoreError> {
+        within(self, "look when an event is due", scheduled::due_in(self)).await
+    }
+
+    async fn move_due(&self, fence: &Fence, max: u32) -> Result<u32, StoreError> {
+        within(self, "move events that are due into the log", scheduled::move_due(self, fence, max)).await
+    }
+
+    async fn may_keep(&self) -> Result<bool, StoreError> {
+        scheduled::may_keep(self).await
+    }
+
     async fn state(&self, id: EventId) -> Result<EventState, StoreError> {
         status::state(self, id).await
     }
 
-    async fn notify(&self) -> Result<(), StoreError> {
-        within(self, "notify other processes", notify::notify(self)).await
+    async fn notify(&self, news: News) -> Result<(), StoreError> {
+        within(self, "notify other processes", notify::notify(self, news)).await
     }
 
-    async fn notified(&self, heard: &mut u64) {
-        notify::notified(self, heard).await;
+    async fn notified(&self, news: News, heard: &mut u64) {
+        notify::notified(self, news, heard).await;
     }
 
     async fn acquire(

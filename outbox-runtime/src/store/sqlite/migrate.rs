@@ -10,8 +10,11 @@ use crate::store::{StoreError, sql::fill};
 use sqlx::sqlite::SqliteRow;
 
 /// The numbered migrations, never edited once released.
-const MIGRATIONS: [&str; 2] =
-    [include_str!("migrations/0001_tables.sql"), include_str!("migrations/0002_create_marker.sql")];
+const MIGRATIONS: [&str; 3] = [
+    include_str!("migrations/0001_tables.sql"),
+    include_str!("migrations/0002_create_marker.sql"),
+    include_str!("migrations/0003_create_scheduled.sql"),
+];
 
 /// The version of this program towards the tables; grows with the migrations.
 const BUILD: i64 = MIGRATIONS.len() as i64;

@@ -8,6 +8,7 @@ mod log;
 mod migrate;
 mod record;
 mod row;
+mod scheduled;
 mod statements;
 mod store;
 mod transaction;

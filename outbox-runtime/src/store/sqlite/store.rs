@@ -4,6 +4,7 @@ use super::{
     SqliteLog, SqliteStore, migrate,
     record::Recorder,
     row::{self, bind_event, database, envelope, get, held_event, json_array, moment, span},
+    scheduled,
     transaction::{self, SqliteTx},
 };
 use crate::{
@@ -13,8 +14,9 @@ use crate::{
     held::{Change, HeldEvent, Stage},
     lease::{Fence, LeaseName, Owner},
     marker::Marker,
+    scheduled::{Cancellation, NewScheduled, Scheduled, ScheduledFilter},
     store::{
-        Claim, Claimed, EventState, HandlerToken, OpenTx, Retention, StageStatus, Statement, Store,
+        Claim, Claimed, EventState, HandlerToken, News, OpenTx, Retention, StageStatus, Statement, Store,
         StoreError, Waiting, sealed::Sealed,
     },
 };
@@ -84,6 +86,34 @@ impl Store for SqliteStore {
         Statement { sql: sql.as_str().to_owned(), values: values.collect() }
     }
 
+    async fn schedule(
+        &self,
+        connection: &mut SqliteConnection,
+        events: &[NewScheduled],
+    ) -> Result<(), StoreError> {
+        scheduled::schedule(self, connection, events).await
+    }
+
+    async fn cancel(
+        &self,
+        connection: &mut SqliteConnection,
+        id: EventId,
+    ) -> Result<Cancellation, StoreError> {
+        scheduled::cancel(self, connection, id).await
+    }
+
+    async fn scheduled(&self, filter: &ScheduledFilter, max: u32) -> Result<Vec<Scheduled>, StoreError> {
+        scheduled::list(self, filter, max).await
+    }
+
+    async fn due_in(&self) -> Result<Option<Duration>, StoreError> {
+        scheduled::due_in(self).await
+    }
+
+    async fn move_due(&self, fence: &Fence, max: u32) -> Result<u32, StoreError> {
+        scheduled::move_due(self, fence, max).await
+    }
+
     async fn state(&self, id: EventId) -> Result<EventState, StoreError> {
         let rows = sqlx::query(self.statements.select_state.clone())
             .bind(id.to_string())
@@ -95,6 +125,7 @@ impl Store for SqliteStore {
             match get::<String>(row, "place")?.as_str() {
                 "dead" => dead.push(Stage::from_text(get(row, "stage")?)),
                 "held" => held.push(Stage::from_text(get(row, "stage")?)),
+                "scheduled" => state = EventState::Scheduled,
                 "settled" => state = EventState::Settled,
                 _ => state = EventState::Pending,
             }
@@ -106,11 +137,11 @@ impl Store for SqliteStore {
         })
     }
 
-    async fn notify(&self) -> Result<(), StoreError> {
+    async fn notify(&self, _news: News) -> Result<(), StoreError> {
         Ok(())
     }
 
-    async fn notified(&self, _heard: &mut u64) {
+    async fn notified(&self, _news: News, _heard: &mut u64) {
         std::future::pending().await
     }
 

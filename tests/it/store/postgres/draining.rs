@@ -60,20 +60,8 @@ async fn a_page_is_read_by_the_key_and_an_idle_look_touches_next_to_nothing() {
     }
     world.store.commit(tx).await.unwrap();
     let last = world.number("SELECT max(seq) FROM outbox_log").await;
-    let texts = world.store.statement_texts();
-    let read = &texts.iter().find(|(name, _)| *name == "read_log").unwrap().1;
-    let buffers = async |from: i64, limit: u32| {
-        let sql = read.replace("$1", &from.to_string()).replace("$2", &limit.to_string());
-        let plan = format!("EXPLAIN (ANALYZE, BUFFERS, COSTS OFF, TIMING OFF) {sql}");
-        let plan: Vec<String> =
-            sqlx::query_scalar(sqlx::AssertSqlSafe(plan)).fetch_all(world.store.pool()).await.unwrap();
-        // The first line of buffers is that of the whole plan.
-        let buffers = plan.iter().find_map(|line| line.trim().strip_prefix("Buffers: shared ")).unwrap();
-        let count = |part: &str| part.split_once('=').unwrap().1.parse::<i64>().unwrap();
-        let touched = buffers.split(' ').filter(|part| part.starts_with("hit=") || part.starts_with("read="));
-        touched.map(count).sum::<i64>()
-    };
-    let (middle, idle) = (buffers(last - 10_000, 100).await, buffers(last, 100).await);
+    let blocks = async |from: i64| world.blocks("read_log", &[&from.to_string(), "100"]).await;
+    let (middle, idle) = (blocks(last - 10_000).await, blocks(last).await);
     // One descent for each leaf of the ring, and the rows of the page.
     assert!(middle <= 8 * 3 + 100 + 16, "a page of 100 rows touched {middle} blocks");
     assert!(idle <= 8 * 3 + 4, "a look that found nothing touched {idle} blocks");

@@ -15,7 +15,8 @@ use std::time::{Duration, Instant};
 const WRITTEN: &str = "SELECT concat(
     (SELECT string_agg(p::text, ';') FROM outbox_progress p), '|', (SELECT string_agg(h::text, ';') FROM outbox_hole h), '|',
     (SELECT string_agg(w::text, ';') FROM outbox_waiting w), '|', (SELECT string_agg(h::text, ';') FROM outbox_held h), '|',
-    (SELECT string_agg(d::text, ';') FROM outbox_dead_letter d), '|', (SELECT string_agg(i::text, ';') FROM outbox_inbox i))";
+    (SELECT string_agg(d::text, ';') FROM outbox_dead_letter d), '|', (SELECT string_agg(i::text, ';') FROM outbox_inbox i), '|',
+    (SELECT string_agg(s::text, ';') FROM outbox_scheduled s), '|', (SELECT string_agg(l::text, ';') FROM outbox_log l))";
 
 async fn written(world: &World) -> String {
     sqlx::query_scalar(WRITTEN).fetch_one(world.store.pool()).await.unwrap()
@@ -49,6 +50,7 @@ async fn a_write_that_meets_a_take_over_writes_nothing() {
     let claim = Claim { envelope: &envelope, from_held: false, window: LONG };
     let claimed = world.store.claim(&mut handler, &world.fence, &claim).await.unwrap();
     let Claimed::Fresh(token) = claimed else { panic!("the event is new, yet: {claimed:?}") };
+    world.schedule("a", -1).await;
     let before = written(&world).await;
 
     let mut successor = PgConnection::connect(&world.url).await.unwrap();
@@ -70,10 +72,11 @@ async fn a_write_that_meets_a_take_over_writes_nothing() {
             store.apply(fence, &changes),
             prove_and_commit(store, handler, fence, &token),
             store.act_on_requests(fence, 10),
+            store.move_due(fence, 10),
         )
     };
     let commit = async {
-        super::until_waiting(&mut watcher, 5).await;
+        super::until_waiting(&mut watcher, 6).await;
         take_over.commit().await.unwrap();
     };
     let (outcomes, ()) = tokio::join!(writes, commit);
@@ -83,6 +86,7 @@ async fn a_write_that_meets_a_take_over_writes_nothing() {
     assert_lost(outcomes.2);
     assert_lost(outcomes.3);
     assert_lost(outcomes.4);
+    assert_eq!(outcomes.5.unwrap(), 0);
     assert_eq!(written(&world).await, before);
 }
 

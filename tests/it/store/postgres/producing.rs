@@ -3,7 +3,7 @@
 use super::{LONG, World, event, prove_and_commit};
 use outbox::{
     EnqueueError, Event, Outbox, draft,
-    store::{Claim, Claimed, Store, StoreError},
+    store::{Claim, Claimed, News, Store, StoreError},
 };
 use outbox_tests::{proxy::Proxy, servers::Postgres};
 use sqlx::{Connection, PgConnection, Row};
@@ -287,14 +287,18 @@ async fn a_notification_reaches_all_who_wait_in_another_process() {
     let other = outbox::postgres::PostgresStore::connect(&world.url).await.unwrap();
     // The first wait only connects; from then on each notification is heard.
     let mut one = 0;
-    other.notified(&mut one).await;
+    other.notified(News::Logged, &mut one).await;
     let (mut two, mut three) = (one, one);
     let all = async {
-        tokio::join!(other.notified(&mut one), other.notified(&mut two), other.notified(&mut three))
+        tokio::join!(
+            other.notified(News::Logged, &mut one),
+            other.notified(News::Logged, &mut two),
+            other.notified(News::Logged, &mut three)
+        )
     };
     let notify = async {
         loop {
-            world.store.notify().await.unwrap();
+            world.store.notify(News::Logged).await.unwrap();
             tokio::task::yield_now().await;
         }
     };
@@ -338,12 +342,12 @@ async fn a_notification_that_came_between_two_waits_is_not_missed() {
     let Some(world) = World::start().await else { return };
     let other = outbox::postgres::PostgresStore::connect(&world.url).await.unwrap();
     let mut one = 0;
-    other.notified(&mut one).await;
+    other.notified(News::Logged, &mut one).await;
     let mut busy = one;
-    let waits = async { other.notified(&mut one).await };
+    let waits = async { other.notified(News::Logged, &mut one).await };
     let notify = async {
         loop {
-            world.store.notify().await.unwrap();
+            world.store.notify(News::Logged).await.unwrap();
             tokio::task::yield_now().await;
         }
     };
@@ -353,7 +357,7 @@ async fn a_notification_that_came_between_two_waits_is_not_missed() {
     }
 
     // Nothing more is sent, and this one did not wait when it came.
-    tokio::time::timeout(super::PATIENCE, other.notified(&mut busy))
+    tokio::time::timeout(super::PATIENCE, other.notified(News::Logged, &mut busy))
         .await
         .expect("it was heard by another one");
 }
@@ -367,12 +371,12 @@ async fn what_was_sent_while_the_listening_connection_was_lost_is_looked_for_tho
     let pool = sqlx::postgres::PgPoolOptions::new().connect_lazy(&url).unwrap();
     let other = outbox::postgres::PostgresStore::with_pool(pool, Default::default()).unwrap();
     let mut heard = 0;
-    other.notified(&mut heard).await;
+    other.notified(News::Logged, &mut heard).await;
     let short = Duration::from_millis(1);
 
     proxy.cut();
     for _ in 0..20 {
-        let _ = tokio::time::timeout(short, other.notified(&mut heard)).await;
+        let _ = tokio::time::timeout(short, other.notified(News::Logged, &mut heard)).await;
     }
     let before = heard;
     proxy.resume();
@@ -381,7 +385,7 @@ async fn what_was_sent_while_the_listening_connection_was_lost_is_looked_for_tho
     // must go on where the one before was dropped.
     let deadline = Instant::now() + super::PATIENCE;
     while heard == before {
-        let _ = tokio::time::timeout(short, other.notified(&mut heard)).await;
+        let _ = tokio::time::timeout(short, other.notified(News::Logged, &mut heard)).await;
         assert!(Instant::now() < deadline, "the new connection did not say that something may be missed");
     }
 }

@@ -6,11 +6,13 @@ use outbox::{
     dead_letter::{DeadLetterFilter, Request},
     held::{Change, Failure, HeldId, Stage},
     postgres::{PostgresConfig, PostgresStore, Role},
-    store::{Claim, Claimed, Retention, Store},
+    scheduled::{Cancellation, NewScheduled, ScheduledFilter},
+    store::{Claim, Claimed, News, Retention, Store},
 };
 use outbox_tests::servers::Postgres;
 use sqlx::{AssertSqlSafe, PgPool};
 use std::{str::FromStr, time::Duration};
+use time::OffsetDateTime;
 
 /// The owner's store in a schema of its own, and the same store under a role that was granted one kind of rights.
 async fn granted(postgres: &Postgres, role: Role, name: &str) -> (PostgresStore, PostgresStore) {
@@ -33,7 +35,21 @@ async fn publish(store: &PostgresStore) {
     store.insert(&mut tx, &[event("a")]).await.unwrap();
     store.insert(&mut tx, &[event("b"), event("c")]).await.unwrap();
     store.commit(tx).await.unwrap();
-    store.notify().await.unwrap();
+    store.notify(News::Logged).await.unwrap();
+}
+
+/// What a producer may do with scheduled events: one stays, one is taken back, one is due.
+async fn schedule_and_cancel(store: &PostgresStore) {
+    let mut tx = store.begin().await.unwrap();
+    let one = |secs| NewScheduled {
+        due: OffsetDateTime::now_utc() + time::Duration::seconds(secs),
+        event: event("scheduled"),
+    };
+    let (stays, goes, due) = (one(600), one(600), one(-1));
+    store.schedule(&mut tx, &[stays, goes.clone(), due]).await.unwrap();
+    assert_eq!(store.cancel(&mut tx, goes.event.id).await.unwrap(), Cancellation::Cancelled);
+    store.commit(tx).await.unwrap();
+    store.notify(News::Scheduled).await.unwrap();
 }
 
 async fn assert_denied(store: &PostgresStore, statements: &[&str]) {
@@ -58,6 +74,7 @@ async fn a_producer_writes_events_and_nothing_else() {
     let (owner, producer) = granted(postgres, Role::Producer, "Producer \"1\"").await;
     producer.check().await.unwrap();
     publish(&producer).await;
+    schedule_and_cancel(&producer).await;
     let fence = lead(&owner, &Stage::relay("r"), LONG).await;
     let mut log = owner.open_log(&fence, Filter::default(), Start::Earliest).await.unwrap();
     assert_eq!(log.read(10).await.unwrap().events.len(), 3);
@@ -75,6 +92,9 @@ async fn a_producer_writes_events_and_nothing_else() {
             "SELECT * FROM events.outbox_held",
             "INSERT INTO events.outbox_inbox VALUES ('s', gen_random_uuid(), '/')",
             "UPDATE events.outbox_version SET version = 0",
+            "SELECT count(*) FROM events.outbox_scheduled",
+            "DELETE FROM events.outbox_scheduled",
+            "UPDATE events.outbox_scheduled SET due_at = now()",
         ],
     )
     .await;
@@ -92,6 +112,12 @@ async fn a_relay_works_with_its_rights() {
     let left: i64 =
         sqlx::query_scalar("SELECT count(*) FROM events.outbox_log").fetch_one(relay.pool()).await.unwrap();
     assert_eq!(left, 0, "the leaf was to be cleared");
+    assert!(relay.may_keep().await.unwrap());
+    schedule_and_cancel(&relay).await;
+    let upkeep = lead(&relay, &Stage::upkeep(), LONG).await;
+    assert_eq!(relay.due_in().await.unwrap(), Some(Duration::ZERO));
+    assert_eq!(relay.move_due(&upkeep, 10).await.unwrap(), 1);
+    assert_eq!(relay.scheduled(&ScheduledFilter::default(), 10).await.unwrap().len(), 1);
 
     assert_denied(
         &relay,
@@ -113,6 +139,8 @@ async fn a_consumer_works_with_its_rights() {
     consumer.check().await.unwrap();
     publish(&consumer).await;
     work_a_stage(&consumer, &Stage::consumer("c")).await;
+    schedule_and_cancel(&consumer).await;
+    assert!(!consumer.may_keep().await.unwrap(), "it leaves that to a process that may");
 
     assert_denied(
         &consumer,

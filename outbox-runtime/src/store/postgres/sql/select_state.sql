@@ -1,7 +1,9 @@
--- Where event $1 stands: a row for each place. $2 and $3 bound the time it was written at.
+-- Where event $1 stands: a row for each place. $2 and $3 bound the time it entered the log at.
 SELECT 'dead' AS place, stage FROM {outbox_dead_letter} WHERE id = $1
  UNION ALL
 SELECT 'held', stage FROM {outbox_held} WHERE id = $1
+ UNION ALL
+SELECT 'scheduled', '' FROM {outbox_scheduled} WHERE id = $1
  UNION ALL
 SELECT CASE WHEN EXISTS (SELECT FROM {outbox_progress}) AND NOT EXISTS (
                  SELECT

@@ -29,5 +29,6 @@ mod start;
 mod stop;
 mod store;
 mod tidy;
+mod torture;
 mod user_crate;
 mod versions;

@@ -19,12 +19,13 @@ mod story;
 
 pub use check::{Fault, Kind};
 
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// Tells events apart.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct EventName {
     /// The topic.
     pub topic: String,
@@ -52,11 +53,11 @@ impl fmt::Display for EventName {
 }
 
 /// Tells transactions apart.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct TxId(pub u64);
 
 /// One thing that happened. A stage is a relay or a consumer, by the name that its records carry.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Happening {
     /// An enqueue begins.
     Enqueue {
@@ -89,7 +90,7 @@ pub enum Happening {
 }
 
 /// What becomes of an event at a stage.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Fate {
     /// The broker has it, from this relay.
     Published,

@@ -15,6 +15,7 @@ pub mod proxy;
 pub mod selective_broker;
 pub mod servers;
 pub mod sim;
+pub mod torture;
 pub mod warnings;
 pub mod world;
 

@@ -11,7 +11,7 @@ use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
 use std::io;
 use std::os::unix::process::CommandExt;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 /// What the watchdog of a process runs: $1 is the process group. A killed PostgreSQL leaves a segment of shared memory
@@ -32,7 +32,7 @@ const END_PATIENCE: Duration = Duration::from_secs(2);
 pub struct Process {
     child: Child,
     watchdog: Child,
-    reaped: bool,
+    status: Option<ExitStatus>,
 }
 
 impl Process {
@@ -43,7 +43,7 @@ impl Process {
     pub fn spawn(command: &mut Command) -> io::Result<Self> {
         let child = command.process_group(0).spawn()?;
         let watchdog = at_exit(END_GROUP, child.id().to_string().as_ref())?;
-        Ok(Self { child, watchdog, reaped: false })
+        Ok(Self { child, watchdog, status: None })
     }
 
     /// The process id.
@@ -55,10 +55,23 @@ impl Process {
     /// Whether the process has not ended yet.
     #[must_use]
     pub fn is_running(&mut self) -> bool {
-        if !self.reaped {
-            self.reaped = self.child.try_wait().expect("a child can be waited for").is_some();
+        self.end().is_none()
+    }
+
+    /// How the process ended; `None` while it runs.
+    pub fn end(&mut self) -> Option<ExitStatus> {
+        if self.status.is_none() {
+            self.status = self.child.try_wait().expect("a child can be waited for");
         }
-        !self.reaped
+        self.status
+    }
+
+    /// Asks the process to end (SIGTERM).
+    pub fn terminate(&mut self) {
+        // Once it is reaped, its number may belong to somebody else.
+        if self.is_running() {
+            send(self.child.id(), Signal::TERM);
+        }
     }
 
     /// Ends the process and its descendants by SIGKILL and waits until all of them are gone.
@@ -70,8 +83,7 @@ impl Process {
             }
             // Processes whose parent had ended before are no descendants any more, yet still of the group.
             let _ = kill_process_group(pid_of(self.child.id()), Signal::KILL);
-            self.child.wait().expect("a child can be waited for");
-            self.reaped = true;
+            self.status = Some(self.child.wait().expect("a child can be waited for"));
             wait_until_gone(&tree);
         }
         // After the reaping, and at once: from here on the group's number may belong to somebody else.

@@ -1,0 +1,175 @@
+//! How a torture ends: nothing breaks any more, everything is mended, all must settle, and the records are judged.
+
+use super::actor::{self, Role};
+use super::arena::Arena;
+use super::event::name_and_plan;
+use super::person::Decision;
+use super::record::{self, Line, Step, now};
+use super::store::TortureStore;
+use super::verdict::{self, Outcome};
+use crate::history::{EventName, Fate, Reader};
+use outbox::broker::{Subscription, SubscriptionConfig};
+use outbox::{DeadLetter, Event};
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+use tokio::time::sleep;
+
+/// How often it is looked whether everything has settled.
+const LOOK: Duration = Duration::from_millis(500);
+
+const RELAY: &str = "relay/default";
+
+impl<S: TortureStore> Arena<S> {
+    fn consumer() -> String {
+        format!("consumer/{}", S::CONSUMER)
+    }
+
+    /// Brings everything to rest and judges it.
+    ///
+    /// # Errors
+    /// What was broken.
+    pub(super) async fn end(&self) -> Result<(), String> {
+        self.stop_producing().await;
+        std::fs::write(actor::mended(&self.folder), "").expect("the folder can be written");
+        let settled = self.settle().await;
+        self.write_end().await.map_err(|error| format!("the end could not be read: {error}"))?;
+        let lines = record::read_all(&self.folder).map_err(|error| format!("a record is broken: {error}"))?;
+        self.count(&lines);
+        let mut readers = vec![Reader::consumer(&Self::consumer())];
+        if self.ground.nats.is_some() {
+            readers[0].behind = Some(RELAY.to_owned());
+            readers.push(Reader::relay(RELAY));
+        }
+        let history = verdict::history_of(&lines, readers)?;
+        history.check().map_err(|fault| fault.to_string())?;
+        settled
+    }
+
+    async fn stop_producing(&self) {
+        let mut crew = self.crew.lock().await;
+        crew.want(Role::Producer, 0);
+        for role in [Role::Relay, Role::Consumer] {
+            let wanted = crew.wanted(role).min(2);
+            crew.want(role, wanted);
+        }
+        drop(crew);
+        while self.crew.lock().await.count(Role::Producer) > 0 {
+            sleep(LOOK).await;
+        }
+    }
+
+    /// Waits until every committed event is handled, or was discarded.
+    async fn settle(&self) -> Result<(), String> {
+        let consumer = Self::consumer();
+        let mut decide = |letter: &DeadLetter| match name_and_plan(&letter.envelope.payload) {
+            Some((_, plan)) if plan.is_hopeless() => Decision::Discard,
+            _ => Decision::Replay,
+        };
+        let (mut least, mut since) = (usize::MAX, Instant::now());
+        loop {
+            let dead = self.person.lock().await.look(self, &mut decide).await;
+            let lines = self.lines_so_far().await;
+            let (Ok(dead), Ok(lines)) = (dead, lines) else {
+                sleep(LOOK).await;
+                continue;
+            };
+            let missing: Vec<EventName> = verdict::outcomes(&lines, &consumer)
+                .into_iter()
+                .filter(|outcome| outcome.took.is_none() && !outcome.is_discarded)
+                .map(|outcome| outcome.event)
+                .collect();
+            let open = missing.len() + dead;
+            if open == 0 {
+                return Ok(());
+            }
+            if open < least {
+                (least, since) = (open, Instant::now());
+            }
+            let patience = self.options.patience;
+            if since.elapsed() > patience {
+                let status = self.outbox.store().status().await;
+                return Err(format!(
+                    "G7 is broken: nothing moved for {patience:?}; {dead} dead letters, not handled: {:?} …\n{status:#?}",
+                    &missing[..missing.len().min(10)]
+                ));
+            }
+            sleep(LOOK).await;
+        }
+    }
+
+    /// The records, and what stands in the database.
+    async fn lines_so_far(&self) -> Result<Vec<Line>, Box<dyn std::error::Error>> {
+        let mut lines = record::read_all(&self.folder)?;
+        lines.extend(self.standing().await?);
+        lines.sort_by_key(|line| line.at);
+        Ok(lines)
+    }
+
+    async fn standing(&self) -> Result<Vec<Line>, sqlx::Error> {
+        let store = self.outbox.store();
+        let at = now();
+        let ledger = store.ledger().await?.into_iter().map(|tx| Line { at, step: Step::Entered(tx) });
+        let mut lines: Vec<Line> = ledger.collect();
+        for effect in store.effects().await? {
+            let what = Fate::Handled.of(&format!("consumer/{}", effect.consumer), &effect.event);
+            lines.push(Line { at: effect.at, step: Step::Happened(what) });
+        }
+        Ok(lines)
+    }
+
+    /// Writes what stands in the database and at the broker into a record of its own.
+    async fn write_end(&self) -> Result<(), Box<dyn std::error::Error>> {
+        let end = record::Record::create(&self.folder.join("end.record"))?;
+        for line in self.standing().await? {
+            end.write_at(line.at, line.step);
+        }
+        if let Some(nats) = &self.ground.nats {
+            let mut published = 0;
+            let mut seen = BTreeSet::new();
+            let broker = actor::nats_broker(&nats.url());
+            for partition in broker.partitions(super::event::Told::TOPIC).await? {
+                let config = SubscriptionConfig {
+                    consumer: "torture.observer".to_owned(),
+                    topic: super::event::Told::TOPIC.to_owned(),
+                    partition,
+                    ack_wait: Duration::from_secs(60),
+                    in_flight_max: 1_000,
+                };
+                let mut subscription = broker.subscribe(&config).await?;
+                for event in all_of(&mut *subscription).await? {
+                    published += 1;
+                    seen.insert(event.clone());
+                    end.write(Step::Happened(Fate::Published.of(RELAY, &event)));
+                }
+            }
+            self.figures.add("messages at the broker", published);
+            self.figures.add("duplicates at the broker", published - seen.len() as u64);
+        }
+        Ok(())
+    }
+
+    fn count(&self, lines: &[Line]) {
+        let outcomes = verdict::outcomes(lines, &Self::consumer());
+        self.figures.add("events committed", outcomes.len() as u64);
+        let is_good =
+            |outcome: &&Outcome| outcome.event.key.as_deref().is_some_and(|key| key.starts_with("good"));
+        let longest = outcomes.iter().filter(is_good).filter_map(|outcome| outcome.took).max();
+        let millis = longest.map_or(0, |longest| longest.as_millis());
+        self.figures.add("ms from commit to effect at most, of keys without a bad event", millis as u64);
+    }
+}
+
+/// Everything that a partition holds, in its order.
+async fn all_of(subscription: &mut dyn Subscription) -> Result<Vec<EventName>, outbox::broker::BrokerError> {
+    let mut events = Vec::new();
+    loop {
+        let deliveries = subscription.next(500, Duration::from_secs(1)).await?;
+        if deliveries.is_empty() {
+            return Ok(events);
+        }
+        let tokens: Vec<_> = deliveries.iter().map(|delivery| delivery.token).collect();
+        let payloads = deliveries.iter().filter_map(|delivery| delivery.event.as_ref().ok());
+        events.extend(payloads.filter_map(|event| Some(name_and_plan(&event.payload)?.0)));
+        subscription.ack(&tokens).await?;
+    }
+}

@@ -1,0 +1,60 @@
+//! The servers of one torture, and each process's own way to them.
+
+use super::{BrokerKind, StoreKind};
+use crate::proxy::Proxy;
+use crate::servers::{Nats, Postgres};
+use std::path::Path;
+
+/// The database and the broker.
+#[derive(Debug)]
+pub(super) struct Ground {
+    pub(super) postgres: Option<Postgres>,
+    pub(super) nats: Option<Nats>,
+    /// The address of the database, without a proxy.
+    pub(super) database: String,
+}
+
+/// One process's way to the servers: through proxies of its own, where there are servers.
+#[derive(Debug)]
+pub(super) struct Way {
+    pub(super) database: String,
+    pub(super) nats: Option<String>,
+    pub(super) proxies: Vec<Proxy>,
+}
+
+impl Ground {
+    /// Starts the servers; `None` is a skip that has been printed.
+    pub(super) async fn start(store: StoreKind, broker: BrokerKind, folder: &Path) -> Option<Self> {
+        let nats = match broker {
+            BrokerKind::Nats => Some(Nats::private().await?),
+            BrokerKind::Local => None,
+        };
+        Some(match store {
+            StoreKind::Postgres => {
+                let postgres = Postgres::private().await?;
+                let database = postgres.fresh_database().await;
+                Self { postgres: Some(postgres), nats, database }
+            }
+            StoreKind::Sqlite => {
+                let database = format!("sqlite://{}/torture.db", folder.display());
+                Self { postgres: None, nats, database }
+            }
+        })
+    }
+
+    pub(super) async fn way(&self) -> Way {
+        let mut way = Way { database: self.database.clone(), nats: None, proxies: Vec::new() };
+        if let Some(postgres) = &self.postgres {
+            let proxy = Proxy::to(postgres.port()).await;
+            way.database =
+                self.database.replace(&postgres.port().to_string(), &proxy.address().port().to_string());
+            way.proxies.push(proxy);
+        }
+        if let Some(nats) = &self.nats {
+            let proxy = Proxy::to(nats.port()).await;
+            way.nats = Some(format!("nats://{}", proxy.address()));
+            way.proxies.push(proxy);
+        }
+        way
+    }
+}

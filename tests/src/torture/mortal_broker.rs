@@ -1,0 +1,47 @@
+//! A relay's way to its broker, on which a payload may end the process that hands it over, and confirmations are recorded.
+
+use super::actor::Scene;
+use super::event::{Plan, name_and_plan};
+use super::record::Step;
+use futures_util::future::BoxFuture;
+use outbox::broker::{Broker, BrokerError, Capabilities, Outgoing, Published};
+use std::sync::Arc;
+
+/// Passes everything on to another broker, unless it dies of it.
+pub(super) struct MortalBroker {
+    pub(super) inner: Arc<dyn Broker>,
+    pub(super) scene: Arc<Scene>,
+}
+
+impl Broker for MortalBroker {
+    fn capabilities(&self) -> Capabilities {
+        self.inner.capabilities()
+    }
+
+    fn connect(&self) -> BoxFuture<'_, Result<(), BrokerError>> {
+        self.inner.connect()
+    }
+
+    fn publish<'a>(
+        &'a self,
+        batch: &'a [Outgoing<'a>],
+    ) -> BoxFuture<'a, Result<Vec<Published>, BrokerError>> {
+        let is_deadly = |outgoing: &Outgoing<'_>| {
+            name_and_plan(&outgoing.envelope.payload).is_some_and(|(_, plan)| plan == Plan::KillRelay)
+        };
+        if batch.iter().any(is_deadly) && !self.scene.is_mended() {
+            crate::kill_this_process();
+        }
+        Box::pin(async move {
+            let answers = self.inner.publish(batch).await?;
+            for (outgoing, answer) in batch.iter().zip(&answers) {
+                if let (Published::Confirmed { .. }, Some((event, _))) =
+                    (answer, name_and_plan(&outgoing.envelope.payload))
+                {
+                    self.scene.record.write(Step::Confirmed(event));
+                }
+            }
+            Ok(answers)
+        })
+    }
+}

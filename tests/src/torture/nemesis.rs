@@ -1,0 +1,111 @@
+//! Those who break things, until it is to be calm.
+
+use super::TAKEOVER;
+use super::arena::Arena;
+use super::person;
+use super::store::TortureStore;
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::task::JoinSet;
+
+/// Starts all of them; each ends by itself when it is to be calm, and leaves nothing broken behind.
+pub(super) fn start<S: TortureStore>(arena: &Arc<Arena<S>>, tasks: &mut JoinSet<()>) {
+    let mut number = 0;
+    let mut chance = || {
+        number += 1;
+        StdRng::seed_from_u64(arena.options.seed.wrapping_mul(31).wrapping_add(number))
+    };
+    tasks.spawn(torment_processes(Arc::clone(arena), chance()));
+    tasks.spawn(torment_connections(Arc::clone(arena), chance()));
+    tasks.spawn(kill_broker(Arc::clone(arena), chance()));
+    tasks.spawn(kill_database(Arc::clone(arena), chance()));
+    tasks.spawn(person::work(Arc::clone(arena), chance()));
+}
+
+fn between(chance: &mut StdRng, least: f64, most: f64) -> Duration {
+    Duration::from_secs_f64(chance.random_range(least..most))
+}
+
+/// Kills a process, or lets it stand still for as long as another needs to take over, or sends it away.
+async fn torment_processes<S: TortureStore>(arena: Arc<Arena<S>>, mut chance: StdRng) {
+    while arena.rest(between(&mut chance, 0.3, 1.8)).await {
+        let mut crew = arena.crew.lock().await;
+        let Some(member) = crew.any(&mut chance) else { continue };
+        match chance.random_range(0..100) {
+            0..45 => {
+                arena.tell("SIGKILL", &member.name);
+                member.kill();
+            }
+            45..90 => {
+                arena.tell("SIGSTOP", &member.name);
+                member.pause();
+                let number = member.number;
+                drop(crew);
+                let is_long = chance.random_ratio(2, 3);
+                let least = if is_long { TAKEOVER.as_secs_f64() } else { 0.05 };
+                arena.rest(between(&mut chance, least, least + 1.5)).await;
+                if let Some(member) = arena.crew.lock().await.get(number) {
+                    member.resume();
+                }
+            }
+            _ => {
+                arena.tell("SIGTERM", &member.name);
+                member.send_away();
+            }
+        }
+    }
+}
+
+/// Cuts, stalls or slows the connections of a process.
+async fn torment_connections<S: TortureStore>(arena: Arc<Arena<S>>, mut chance: StdRng) {
+    while arena.rest(between(&mut chance, 0.5, 3.0)).await {
+        let mut crew = arena.crew.lock().await;
+        let Some(member) = crew.any(&mut chance) else { continue };
+        if member.way.proxies.is_empty() {
+            return;
+        }
+        let (number, which) = (member.number, chance.random_range(0..member.way.proxies.len()));
+        let proxy = &member.way.proxies[which];
+        match chance.random_range(0..3) {
+            0 => {
+                arena.tell("connection cut", &member.name);
+                proxy.cut();
+            }
+            1 => {
+                arena.tell("connection stalled", &member.name);
+                proxy.stall();
+            }
+            _ => {
+                arena.tell("connection slowed", &member.name);
+                proxy.delay(between(&mut chance, 0.005, 0.15));
+            }
+        }
+        drop(crew);
+        arena.rest(between(&mut chance, 0.2, 5.0)).await;
+        if let Some(member) = arena.crew.lock().await.get(number) {
+            member.way.proxies[which].resume();
+        }
+    }
+}
+
+async fn kill_broker<S: TortureStore>(arena: Arc<Arena<S>>, mut chance: StdRng) {
+    let Some(nats) = &arena.ground.nats else { return };
+    while arena.rest(between(&mut chance, 4.0, 12.0)).await {
+        arena.tell("broker killed", "nats");
+        nats.kill();
+        arena.rest(between(&mut chance, 0.0, 2.5)).await;
+        nats.restart().await;
+    }
+}
+
+async fn kill_database<S: TortureStore>(arena: Arc<Arena<S>>, mut chance: StdRng) {
+    let Some(postgres) = &arena.ground.postgres else { return };
+    while arena.rest(between(&mut chance, 4.0, 12.0)).await {
+        arena.tell("database killed", "postgres");
+        postgres.kill();
+        arena.rest(between(&mut chance, 0.0, 2.5)).await;
+        postgres.restart().await;
+    }
+}

@@ -241,6 +241,43 @@ async fn a_message_that_is_no_event_is_malformed_and_keeps_its_bytes() {
     assert!(malformed.problem.contains("not a JSON object"), "{}", malformed.problem);
 }
 
+/// The first answer that a restarted server gives about a durable is as old as its start.
+#[tokio::test(flavor = "multi_thread")]
+async fn deliveries_lost_after_a_restart_of_the_server_come_before_newer_ones() {
+    if Nats::private().await.is_none() {
+        return;
+    }
+    for program in Nats::installed() {
+        let server = Nats::private_of(&program).await;
+        let (topic, broker) = (server.fresh_topic(), NatsBroker::new(config(server.url())));
+        let sent: Vec<NewEvent> = (0..6).map(|_| event(&topic, Some("foobar"))).collect();
+        publish(&broker, &sent[0]).await.unwrap();
+        let mut subscription = broker.subscribe(&subscription(&topic, "14")).await.unwrap();
+        receive(&mut *subscription, 1).await;
+        subscription.flush().await.unwrap();
+        // The open request for deliveries comes to its end, so that nothing fails with the server.
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        server.restart().await;
+        let started = Instant::now();
+        while broker.connect().await.is_err() {
+            assert!(started.elapsed() < Duration::from_secs(30), "it does not connect again");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        for event in &sent[1..4] {
+            publish(&broker, event).await.unwrap();
+        }
+        server.take_raw(&topic, "billing=charge-14", 3).await;
+        for event in &sent[4..] {
+            publish(&broker, event).await.unwrap();
+        }
+
+        let received = receive(&mut *subscription, 5).await;
+
+        let expected: Vec<EventId> = sent[1..].iter().map(|event| event.id).collect();
+        assert_eq!(received, expected, "on {}", program.display());
+    }
+}
+
 /// Receives and acks that many events; returns the ids in the order of their first delivery.
 async fn receive(subscription: &mut dyn Subscription, count: usize) -> Vec<EventId> {
     let started = Instant::now();

@@ -100,6 +100,24 @@ impl Nats {
         }
     }
 
+    /// Takes that many deliveries of a durable, as a client whose connection is lost before it acks any.
+    pub async fn take_raw(&self, topic: &str, durable: &str, count: usize) {
+        let mut stream = BufReader::new(TcpStream::connect(("127.0.0.1", self.port)).await.unwrap());
+        let request = format!(r#"{{"batch":{count},"expires":5000000000}}"#);
+        let connect = r#"CONNECT {"verbose":false,"headers":true}"#;
+        let subject = format!("$JS.API.CONSUMER.MSG.NEXT.{topic}.{durable}");
+        let publish = format!("PUB {subject} taken {}\r\n{request}", request.len());
+        let all = format!("{connect}\r\nSUB taken 1\r\n{publish}\r\n");
+        stream.write_all(all.as_bytes()).await.unwrap();
+        let mut taken = 0;
+        while taken < count {
+            let mut line = Vec::new();
+            let read = stream.read_until(b'\n', &mut line).await.unwrap();
+            assert!(read > 0 && !line.starts_with(b"-ERR"), "the server refused the request");
+            taken += usize::from(line.starts_with(b"HMSG "));
+        }
+    }
+
     /// Ends the server by SIGKILL.
     pub fn kill(&self) {
         if let Some(mut process) = self.process.lock().unwrap().take() {

@@ -154,7 +154,8 @@ impl NatsSubscription {
         match self.phase {
             Phase::Unknown => {
                 self.request = None;
-                let info = self.declare(self.config.ack_wait).await?;
+                self.declare(self.config.ack_wait).await?;
+                let info = self.info().await?;
                 let is_missing = info.num_ack_pending > self.held.len();
                 self.last_delivery = info.delivered.consumer_sequence;
                 self.phase = if is_missing { Phase::Shortening } else { Phase::InOrder };
@@ -165,8 +166,8 @@ impl NatsSubscription {
             }
             Phase::Expiring(until) => {
                 sleep_until(until).await;
-                let info = self.declare(self.config.ack_wait).await?;
-                self.last_delivery = info.delivered.consumer_sequence;
+                self.declare(self.config.ack_wait).await?;
+                self.last_delivery = self.info().await?.delivered.consumer_sequence;
                 self.phase = Phase::Collecting;
             }
             Phase::Collecting => {
@@ -201,15 +202,17 @@ impl NatsSubscription {
         Ok(())
     }
 
+    /// Where the durable stands now. What comes back from declaring it does not say that: a server that was restarted gives
+    /// the first who declares it the numbers of its start.
     async fn info(&self) -> Result<Info, BrokerError> {
         let subject = format!("CONSUMER.INFO.{}.{}", self.config.topic, durable_name(&self.config));
         request(&self.context, RECEIVE, &subject, &NoBody {}).await
     }
 
     /// Declares the durable, also one that somebody deleted, or changes its ack wait.
-    async fn declare(&mut self, ack_wait: Duration) -> Result<Info, BrokerError> {
+    async fn declare(&mut self, ack_wait: Duration) -> Result<(), BrokerError> {
         self.consumer = declare(&self.context, &self.config, ack_wait).await?;
-        Ok(self.consumer.cached_info().clone())
+        Ok(())
     }
 
     /// Takes over what has arrived, without waiting.

@@ -22,7 +22,10 @@ use std::{
     },
     time::Duration,
 };
-use tokio::sync::mpsc;
+use tokio::{
+    sync::{Notify, mpsc},
+    time::{Instant, sleep_until},
+};
 use tokio_util::sync::CancellationToken;
 
 /// The right to work on one share, while it lasts.
@@ -42,11 +45,17 @@ struct Shared {
     valid_until: AtomicU64,
     /// Grows with every step of the work.
     moves: AtomicU64,
+    /// Told when `valid_until` grew.
+    renewed: Notify,
 }
 
 impl Grant {
     fn new(fence: Fence, valid_until: BootTime) -> Self {
-        let shared = Shared { valid_until: AtomicU64::new(valid_until.as_nanos()), moves: AtomicU64::new(0) };
+        let shared = Shared {
+            valid_until: AtomicU64::new(valid_until.as_nanos()),
+            moves: AtomicU64::new(0),
+            renewed: Notify::new(),
+        };
         Self {
             fence,
             hand_over: CancellationToken::new(),
@@ -55,8 +64,25 @@ impl Grant {
         }
     }
 
-    /// Whether nobody else can have the lease yet, also when this machine was suspended meanwhile.
-    pub(crate) fn is_valid(&self) -> bool {
+    /// Waits until nobody else can have the lease, also when this machine was suspended meanwhile: at once, unless a renewal
+    /// takes longer than the lease has left.
+    ///
+    /// # Errors
+    /// The lease is lost.
+    pub(crate) async fn valid(&self) -> Result<(), StoreError> {
+        loop {
+            let renewed = self.shared.renewed.notified();
+            if self.is_valid() {
+                return Ok(());
+            }
+            tokio::select! { biased;
+                () = self.lost.cancelled() => return Err(self.lost_error()),
+                () = renewed => {}
+            }
+        }
+    }
+
+    fn is_valid(&self) -> bool {
         !self.lost.is_cancelled()
             && BootTime::now().as_nanos() < self.shared.valid_until.load(Ordering::Acquire)
     }
@@ -67,7 +93,7 @@ impl Grant {
     }
 
     /// The error of a write that must not be made any more.
-    pub(crate) fn lost_error(&self) -> StoreError {
+    fn lost_error(&self) -> StoreError {
         StoreError::LeaseLost { lease: self.fence.lease().to_string() }
     }
 }
@@ -124,6 +150,8 @@ impl<S: Store> Keeper<S> {
         let leases: Vec<LeaseName> =
             self.shares.iter().map(|share| LeaseName::of(&self.stage, share)).collect();
         loop {
+            // Counted from here: a slow answer already costs a part of what the lease lasts.
+            let next = Instant::now() + self.config.tick();
             match self.round(&mut held).await {
                 Ok(()) => failing = false,
                 Err(error) if !failing => {
@@ -156,7 +184,7 @@ impl<S: Store> Keeper<S> {
                 },
                 () = self.stop.cancelled(), if !stopping => {}
                 () = self.store.freed(&leases, &mut freed), if !stopping && held.len() < leases.len() => {}
-                () = tokio::time::sleep(self.config.tick()) => {}
+                () = sleep_until(next) => {}
             }
         }
         if !left {
@@ -247,6 +275,7 @@ impl<S: Store> Keeper<S> {
             if renewed.contains(&held.grant.fence.lease()) {
                 held.confirmed_at = BootTime::now();
                 held.grant.shared.valid_until.store(valid_until.as_nanos(), Ordering::Release);
+                held.grant.shared.renewed.notify_waiters();
             } else {
                 held.grant.lost.cancel();
             }
@@ -274,7 +303,7 @@ impl<S: Store> Keeper<S> {
 /// Ends the work of leases that ran out unrenewed.
 ///
 /// A renewal that took longer than the lease, as behind a slow handler of a store with one writer, still says that nobody
-/// else had it: the work goes on, and what must not be done twice looks at [`Grant::is_valid`] first.
+/// else had it: the work goes on, and what must not be done twice waits for [`Grant::valid`] first.
 fn expire(held: &HashMap<Share, Held>, ttl: Duration) {
     let now = BootTime::now();
     for held in held.values() {

@@ -245,7 +245,7 @@ async fn a_database_that_answers_slowly_costs_time_and_nothing_else() {
         relay_to(&far, Arc::new(FileBroker::new(&path))).await,
         relay_to(&far, Arc::new(FileBroker::new(&path))).await,
     ];
-    proxy.delay(Duration::from_millis(25));
+    proxy.delay(Duration::from_millis(100));
 
     direct.enqueue_all(&(0..500).map(|n| noted(&format!("key-{}", n % 50), n)).collect::<Vec<_>>()).await;
 

@@ -151,9 +151,7 @@ impl<S: Store> Step<'_, S> {
                 break;
             }
             // A leader that was paused must not go on: another may have passed it.
-            if !self.grant.is_valid() {
-                return Err(self.grant.lost_error().into());
-            }
+            self.grant.valid().await?;
             let answers = {
                 let batch = page.outgoing(&wave);
                 let publish = self.broker.publish(&batch);

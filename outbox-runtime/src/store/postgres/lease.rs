@@ -15,22 +15,33 @@ use crate::{
 use std::time::Duration;
 use uuid::Uuid;
 
-/// In a transaction with a limit on waiting: the row of a paused leader may be locked until the database ends it.
+/// A standby that looks at a taken lease locks nothing, else the leader's renewals would wait behind its looks. Taken in a
+/// transaction with a limit on waiting: the row of a paused leader may be locked until the database ends it.
 pub(super) async fn acquire(
     store: &PostgresStore,
     lease: &LeaseName,
     owner: Owner,
     ttl: Duration,
 ) -> Result<Option<i64>, StoreError> {
+    let action = "take a lease";
+    let is_taken: bool = sqlx::query_scalar(store.sql().is_lease_taken.clone())
+        .bind(lease.as_str())
+        .bind(owner.0)
+        .fetch_one(store.lease_pool())
+        .await
+        .map_err(during(action))?;
+    if is_taken {
+        return Ok(None);
+    }
     let begin = store.sql().begin_write.clone();
-    let mut tx = store.lease_pool().begin_with(begin).await.map_err(during("take a lease"))?;
+    let mut tx = store.lease_pool().begin_with(begin).await.map_err(during(action))?;
     let epoch = sqlx::query_scalar(store.sql().acquire_lease.clone())
         .bind(lease.as_str())
         .bind(owner.0)
         .bind(ttl.as_secs_f64())
         .fetch_optional(&mut *tx)
         .await
-        .map_err(during("take a lease"))?;
+        .map_err(during(action))?;
     commit_own(tx).await?;
     Ok(epoch)
 }

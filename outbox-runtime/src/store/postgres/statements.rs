@@ -67,6 +67,7 @@ statements! {
     insert_scheduled,
     insert_version,
     is_leader,
+    is_lease_taken,
     join_stage,
     leave_stage,
     lift_lanes,

@@ -52,6 +52,7 @@ statements! {
     insert_waiting,
     is_due,
     is_free,
+    is_lease_taken,
     is_older,
     lift_lane,
     mark_replaying,

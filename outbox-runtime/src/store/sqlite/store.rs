@@ -151,6 +151,16 @@ impl Store for SqliteStore {
         owner: Owner,
         ttl: Duration,
     ) -> Result<Option<i64>, StoreError> {
+        // A standby's look takes no write lock.
+        let is_taken: bool = sqlx::query_scalar(self.statements.is_lease_taken.clone())
+            .bind(lease.as_str())
+            .bind(owner.0.to_string())
+            .fetch_one(&self.pool)
+            .await
+            .map_err(database("look at a lease"))?;
+        if is_taken {
+            return Ok(None);
+        }
         let _turn = self.gate.urgent_turn().await;
         sqlx::query_scalar(self.statements.acquire_lease.clone())
             .bind(lease.as_str())

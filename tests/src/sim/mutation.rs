@@ -56,12 +56,11 @@ impl Mutation {
     #[must_use]
     pub fn first_seed(self) -> u64 {
         match self {
-            Self::WritesNotAwaited => 438,
-            Self::WriteBesideFence => 301,
-            Self::XminAfterRows => 298,
-            Self::HolesBeforeRows => 1_399,
-            Self::NumberBeforeXid => 373,
-            Self::LeaseOutlived => 308,
+            Self::WritesNotAwaited => 1_797,
+            Self::XminAfterRows => 286,
+            Self::HolesBeforeRows => 2_066,
+            Self::NumberBeforeXid => 483,
+            Self::LeaseOutlived => 102,
             _ => 0,
         }
     }

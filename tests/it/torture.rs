@@ -1,10 +1,10 @@
-//! Half a minute of torture on each store without a broker, and planted faults, each of which it must find.
+//! Half a minute of torture on each pair of store and broker, and planted faults, each of which it must find.
 //!
 //! `cargo xtask torture` takes longer, by hand.
 
 use std::process::{Command, Output};
 
-/// Minutes in which things break.
+/// Minutes in which things break; in all they are two.
 const MINUTES: &str = "0.5";
 
 /// Runs a torture, and shows what it said.
@@ -20,8 +20,18 @@ fn assert_promises_kept(store: &str, broker: &str) {
 }
 
 #[test]
+fn postgres_and_nats_keep_every_promise() {
+    assert_promises_kept("postgres", "nats");
+}
+
+#[test]
 fn postgres_and_local_keep_every_promise() {
     assert_promises_kept("postgres", "local");
+}
+
+#[test]
+fn sqlite_and_nats_keep_every_promise() {
+    assert_promises_kept("sqlite", "nats");
 }
 
 #[test]

@@ -18,6 +18,7 @@ mod ground;
 mod mortal_broker;
 mod nemesis;
 mod person;
+mod poison;
 mod producer;
 mod record;
 mod store;

@@ -4,6 +4,7 @@
 //! [`Nats::installed`].
 
 use super::{Process, find_program, free_port, logged, not_installed, ready, server_dir};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -86,18 +87,29 @@ impl Nats {
     ///
     /// Returns when the server has taken it.
     pub async fn publish_raw(&self, subject: &str, headers: &[u8], payload: &[u8]) {
-        let mut stream = BufReader::new(TcpStream::connect(("127.0.0.1", self.port)).await.unwrap());
+        self.try_publish_raw(subject, headers, payload).await.expect("the server takes the message");
+    }
+
+    /// As [`publish_raw`](Self::publish_raw), to a server that may be down.
+    ///
+    /// # Errors
+    /// The connection failed, or the server refused the message.
+    pub async fn try_publish_raw(&self, subject: &str, headers: &[u8], payload: &[u8]) -> io::Result<()> {
+        let mut stream = BufReader::new(TcpStream::connect(("127.0.0.1", self.port)).await?);
         let block = [b"NATS/1.0\r\n", headers, b"\r\n"].concat();
         let publish = format!("HPUB {subject} {} {}\r\n", block.len(), block.len() + payload.len());
         let connect = br#"CONNECT {"verbose":false,"headers":true}"#;
         let all = [connect, &b"\r\n"[..], publish.as_bytes(), &block, payload, b"\r\nPING\r\n"].concat();
-        stream.write_all(&all).await.unwrap();
+        stream.write_all(&all).await?;
         let mut line = String::new();
         while line != "PONG\r\n" {
             line.clear();
-            let read = stream.read_line(&mut line).await.unwrap();
-            assert!(read > 0 && !line.starts_with("-ERR"), "the server refused the message: {line}");
+            let read = stream.read_line(&mut line).await?;
+            if read == 0 || line.starts_with("-ERR") {
+                return Err(io::Error::other(line));
+            }
         }
+        Ok(())
     }
 
     /// Takes that many deliveries of a durable, as a client whose connection is lost before it acks any.

@@ -83,6 +83,10 @@ impl Crew {
         self.members.iter_mut().find(|member| member.number == number)
     }
 
+    pub(super) fn all(&mut self) -> impl Iterator<Item = &mut Member> {
+        self.members.iter_mut()
+    }
+
     pub(super) fn count(&self, role: Role) -> usize {
         self.members.iter().filter(|member| member.role == role).count()
     }

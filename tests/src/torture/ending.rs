@@ -35,6 +35,8 @@ impl<S: TortureStore> Arena<S> {
         self.write_end().await.map_err(|error| format!("the end could not be read: {error}"))?;
         let lines = record::read_all(&self.folder).map_err(|error| format!("a record is broken: {error}"))?;
         self.count(&lines);
+        let left = self.outbox.store().log_size().await.map_err(|error| error.to_string())?;
+        self.figures.add("events left in the log by retention", left.cast_unsigned());
         let mut readers = vec![Reader::consumer(&Self::consumer())];
         if self.ground.nats.is_some() {
             readers[0].behind = Some(RELAY.to_owned());
@@ -62,8 +64,8 @@ impl<S: TortureStore> Arena<S> {
     async fn settle(&self) -> Result<(), String> {
         let consumer = Self::consumer();
         let mut decide = |letter: &DeadLetter| match name_and_plan(&letter.envelope.payload) {
-            Some((_, plan)) if plan.is_hopeless() => Decision::Discard,
-            _ => Decision::Replay,
+            Some((_, plan)) if !plan.is_hopeless() => Decision::Replay,
+            _ => Decision::Discard,
         };
         let (mut least, mut since) = (usize::MAX, Instant::now());
         loop {
@@ -151,6 +153,7 @@ impl<S: TortureStore> Arena<S> {
     fn count(&self, lines: &[Line]) {
         let outcomes = verdict::outcomes(lines, &Self::consumer());
         self.figures.add("events committed", outcomes.len() as u64);
+        verdict::ends(lines).into_iter().for_each(|(what, count)| self.figures.add(what, count));
         let is_good =
             |outcome: &&Outcome| outcome.event.key.as_deref().is_some_and(|key| key.starts_with("good"));
         let longest = outcomes.iter().filter(is_good).filter_map(|outcome| outcome.took).max();

@@ -1,13 +1,14 @@
 //! Those who break things, until it is to be calm.
 
 use super::TAKEOVER;
+use super::actor::Role;
 use super::arena::Arena;
-use super::person;
 use super::store::TortureStore;
+use super::{person, poison};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::task::JoinSet;
 
 /// Starts all of them; each ends by itself when it is to be calm, and leaves nothing broken behind.
@@ -19,8 +20,14 @@ pub(super) fn start<S: TortureStore>(arena: &Arc<Arena<S>>, tasks: &mut JoinSet<
     };
     tasks.spawn(torment_processes(Arc::clone(arena), chance()));
     tasks.spawn(torment_connections(Arc::clone(arena), chance()));
+    tasks.spawn(slow_database(Arc::clone(arena), chance()));
     tasks.spawn(kill_broker(Arc::clone(arena), chance()));
     tasks.spawn(kill_database(Arc::clone(arena), chance()));
+    tasks.spawn(hold_transactions(Arc::clone(arena), chance()));
+    tasks.spawn(let_the_clock_jump(Arc::clone(arena), chance()));
+    tasks.spawn(scale(Arc::clone(arena), chance()));
+    tasks.spawn(poison::deadly(Arc::clone(arena), chance()));
+    tasks.spawn(poison::foreign(Arc::clone(arena), chance()));
     tasks.spawn(person::work(Arc::clone(arena), chance()));
 }
 
@@ -90,6 +97,20 @@ async fn torment_connections<S: TortureStore>(arena: Arc<Arena<S>>, mut chance: 
     }
 }
 
+/// Lets every connection to the database be as slow as one to another continent.
+async fn slow_database<S: TortureStore>(arena: Arc<Arena<S>>, mut chance: StdRng) {
+    while arena.ground.postgres.is_some() && arena.rest(between(&mut chance, 8.0, 30.0)).await {
+        let pause = between(&mut chance, 0.02, 0.1);
+        arena.tell("database slow", "all");
+        let until = Instant::now() + between(&mut chance, 3.0, 8.0);
+        // Also for those who come meanwhile.
+        while Instant::now() < until && arena.rest(Duration::from_millis(100)).await {
+            arena.crew.lock().await.all().for_each(|member| member.way.proxies[0].delay(pause));
+        }
+        arena.crew.lock().await.all().for_each(|member| member.way.proxies[0].resume());
+    }
+}
+
 async fn kill_broker<S: TortureStore>(arena: Arc<Arena<S>>, mut chance: StdRng) {
     let Some(nats) = &arena.ground.nats else { return };
     while arena.rest(between(&mut chance, 4.0, 12.0)).await {
@@ -107,5 +128,38 @@ async fn kill_database<S: TortureStore>(arena: Arc<Arena<S>>, mut chance: StdRng
         postgres.kill();
         arena.rest(between(&mut chance, 0.0, 2.5)).await;
         postgres.restart().await;
+    }
+}
+
+/// Holds transactions that have nothing to do with the outbox, or the lock of one of its keys.
+async fn hold_transactions<S: TortureStore>(arena: Arc<Arena<S>>, mut chance: StdRng) {
+    while arena.rest(between(&mut chance, 1.0, 6.0)).await {
+        let hold = &S::HOLDS[chance.random_range(0..S::HOLDS.len())];
+        arena.tell(hold.name, "another session");
+        let rest = arena.rest(between(&mut chance, 0.1, hold.secs_max));
+        // The database may be killed meanwhile.
+        let _ = arena.outbox.store().hold(hold.statements, rest).await;
+    }
+}
+
+/// Lets all leases run out at once, or last for an hour, as when the database's clock is set.
+async fn let_the_clock_jump<S: TortureStore>(arena: Arc<Arena<S>>, mut chance: StdRng) {
+    while arena.rest(between(&mut chance, 5.0, 25.0)).await {
+        let is_back = chance.random_ratio(1, 3);
+        arena.tell(if is_back { "clock set back" } else { "clock set forth" }, "the database");
+        let _ = arena.outbox.store().move_leases(if is_back { 3_600 } else { -3_600 }).await;
+    }
+}
+
+/// From one process of a role to five and back.
+async fn scale<S: TortureStore>(arena: Arc<Arena<S>>, mut chance: StdRng) {
+    while arena.rest(between(&mut chance, 4.0, 20.0)).await {
+        let is_relay = arena.ground.nats.is_some() && chance.random_ratio(1, 2);
+        let role = if is_relay { Role::Relay } else { Role::Consumer };
+        for count in [1, 5, 1, 2] {
+            arena.tell("scaling", &format!("{role:?} to {count}"));
+            arena.crew.lock().await.want(role, count);
+            arena.rest(between(&mut chance, 1.0, 4.0)).await;
+        }
     }
 }

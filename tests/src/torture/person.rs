@@ -2,6 +2,7 @@
 
 use super::arena::Arena;
 use super::event::name_and_plan;
+use super::poison::FOREIGN;
 use super::store::TortureStore;
 use crate::history::Fate;
 use outbox::{DeadLetter, DeadLetterFilter, StoreError};
@@ -79,6 +80,11 @@ impl Person {
         }
         let stage = letter.stage.as_str();
         let plan = name_and_plan(&letter.envelope.payload).map(|(_, plan)| plan);
+        if letter.envelope.payload == FOREIGN {
+            return arena
+                .figures
+                .add(&format!("dead letters of {stage}: {} by a stranger", letter.reason), 1);
+        }
         let shown = plan.map_or_else(|| "nobody".to_owned(), |plan| format!("{plan:?}"));
         arena.figures.add(&format!("dead letters of {stage}: {} by {shown}", letter.reason), 1);
         if !plan.is_some_and(|plan| plan.may_end(stage, &letter.reason)) {

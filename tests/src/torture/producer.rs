@@ -6,14 +6,15 @@ use super::event::{Hinted, Plan, Said, Told};
 use super::record::Step;
 use super::store::TortureStore;
 use crate::history::{Happening, TxId};
+use outbox::envelope::EventId;
 use outbox::store::OpenTx;
-use outbox::{Draft, Outbox, draft};
+use outbox::{Cancellation, Draft, Outbox, Tx, draft};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use std::error::Error;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 
@@ -29,6 +30,9 @@ const EVENTS_MAX: u64 = 4;
 
 /// How long a hand rests between two transactions, at most.
 const REST_MAX: Duration = Duration::from_millis(120);
+
+/// How far ahead an event is scheduled, at most.
+const DUE_MAX: Duration = Duration::from_millis(2_500);
 
 /// Writes events. Cheap to clone.
 pub(super) struct Producer<S: TortureStore> {
@@ -107,34 +111,70 @@ impl<S: TortureStore> Producer<S> {
 
     /// Runs one transaction. After an error nobody knows whether it committed.
     pub(super) async fn transact(&self, chance: &mut StdRng, events: Vec<Said>) -> Result<(), Failed> {
-        let record = &self.scene.record;
-        let number = self.transactions.fetch_add(1, Ordering::Relaxed);
-        let tx = TxId((self.process << 32) + number);
+        let tx = self.next_transaction();
         let events: Vec<Said> = (0..).zip(events).map(|(place, said)| said.numbered(tx, place)).collect();
+        let scheduled = events.iter().position(|said| said.key().is_none() && chance.random_ratio(1, 3));
         let mut open = self.outbox.begin().await?;
+        let ids = self.write(chance, &mut open, tx, &events, scheduled).await?;
+        let has_committed = self.end(chance, open, tx).await?;
+        if !has_committed && self.scene.plants(Plant::Phantom) {
+            let mut open = self.outbox.begin().await?;
+            self.outbox.enqueue_batch(&mut open, events.iter().map(Said::draft)).await?;
+            open.commit().await?;
+        }
+        match scheduled {
+            Some(place) if has_committed && chance.random_ratio(1, 2) => {
+                self.cancel(ids[place], &events[place]).await
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Locks the key, enqueues, and enters the transaction into the ledger.
+    async fn write(
+        &self,
+        chance: &mut StdRng,
+        open: &mut Tx<S>,
+        tx: TxId,
+        events: &[Said],
+        scheduled: Option<usize>,
+    ) -> Result<Vec<EventId>, Failed> {
+        let record = &self.scene.record;
         if let Some(key) = events.iter().find_map(Said::key) {
             let version = S::lock_key(open.connection(), key).await?;
             record.write(Step::Locked { tx, key: key.to_owned(), version });
         }
-        let enters_last = chance.random_ratio(1, 2);
-        if !enters_last {
+        // The last statement of a commit without a proof of its own is ours.
+        let enters_first = chance.random_ratio(1, 2);
+        if enters_first {
             S::enter(open.connection(), tx).await?;
         }
-        for said in &events {
+        for said in events {
             let (event, bad) = (said.name(), said.plan() != Plan::Succeed);
             record.happened(Happening::Enqueue { tx, event, bad });
         }
         let mut drafts: Vec<Draft> = events.iter().map(Said::draft).collect();
+        if let Some(place) = scheduled {
+            let due = SystemTime::now() + chance.random_range(Duration::ZERO..DUE_MAX);
+            drafts[place] = events[place].draft().at(due);
+        }
         if self.scene.plants(Plant::Inversion) {
             drafts.reverse();
         }
-        self.outbox.enqueue_batch(&mut open, drafts).await?;
-        if enters_last {
+        let ids = self.outbox.enqueue_batch(open, drafts).await?;
+        if !enters_first {
             S::enter(open.connection(), tx).await?;
         }
+        Ok(ids)
+    }
+
+    /// Ends a transaction, some after a while; gives whether it committed.
+    async fn end(&self, chance: &mut StdRng, open: Tx<S>, tx: TxId) -> Result<bool, Failed> {
+        let record = &self.scene.record;
         match chance.random_range(0..1_000) {
+            // SQLite has one writer, for whom everybody would wait.
             0..4 if S::HANDLERS_MAX > 1 => {
-                sleep(chance.random_range(Duration::from_secs(1)..Duration::from_secs(4))).await
+                sleep(chance.random_range(Duration::from_secs(1)..Duration::from_secs(4))).await;
             }
             4..100 => sleep(chance.random_range(Duration::ZERO..Duration::from_millis(100))).await,
             _ => {}
@@ -143,20 +183,32 @@ impl<S: TortureStore> Producer<S> {
             0..10 => {
                 open.rollback().await;
                 record.happened(Happening::RolledBack(tx));
-                if self.scene.plants(Plant::Phantom) {
-                    let mut open = self.outbox.begin().await?;
-                    self.outbox.enqueue_batch(&mut open, events.iter().map(Said::draft)).await?;
-                    open.commit().await?;
-                }
+                Ok(false)
             }
-            10..13 => drop(open),
+            10..13 => Ok(false),
             _ => {
                 record.happened(Happening::Commit(tx));
                 open.commit().await?;
                 record.happened(Happening::Committed(tx));
+                Ok(true)
             }
         }
-        Ok(())
+    }
+
+    /// Takes a scheduled event back, unless it is too late.
+    async fn cancel(&self, id: EventId, said: &Said) -> Result<(), Failed> {
+        let tx = self.next_transaction();
+        let mut open = self.outbox.begin().await?;
+        if self.outbox.cancel(&mut open, id).await? == Cancellation::Cancelled {
+            let event = said.name();
+            self.scene.record.write(Step::Cancelled { tx, event });
+        }
+        S::enter(open.connection(), tx).await?;
+        Ok(open.commit().await?)
+    }
+
+    fn next_transaction(&self) -> TxId {
+        TxId((self.process << 32) + self.transactions.fetch_add(1, Ordering::Relaxed))
     }
 }
 

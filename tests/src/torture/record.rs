@@ -31,6 +31,11 @@ pub(super) enum Step {
     },
     /// The transaction's row stands in the database.
     Entered(TxId),
+    /// The transaction takes the event back before it is due.
+    Cancelled {
+        tx: TxId,
+        event: EventName,
+    },
     /// The broker has confirmed the event to this relay. What it has, it is asked at the end; this tells when.
     Confirmed(EventName),
 }

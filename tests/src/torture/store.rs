@@ -42,10 +42,21 @@ pub(super) struct Effect {
     pub(super) at: u64,
 }
 
+/// A transaction that stays open.
+#[derive(Debug)]
+pub(super) struct Hold {
+    pub(super) name: &'static str,
+    pub(super) statements: &'static [&'static str],
+    pub(super) secs_max: f64,
+}
+
 /// A store, and the tables of the application beside it.
 pub(super) trait TortureStore: Store {
     /// The consumer whose handler takes this store's transaction.
     const CONSUMER: &'static str;
+
+    /// Transactions that are held open.
+    const HOLDS: &'static [Hold];
 
     /// Opens the store at `url`.
     fn open(url: &str) -> impl Future<Output = Result<Self, StoreError>> + Send;
@@ -69,6 +80,16 @@ pub(super) trait TortureStore: Store {
     ) -> impl Future<Output = Result<(), sqlx::Error>> + Send;
     /// Makes an error that ends the transaction, and ignores it.
     fn swallow_an_error(connection: &mut Self::Connection) -> impl Future<Output = ()> + Send;
+    /// Runs these statements, keeps the transaction open during `rest`, and rolls it back.
+    fn hold(
+        &self,
+        statements: &'static [&'static str],
+        rest: impl Future<Output = bool> + Send,
+    ) -> impl Future<Output = Result<(), sqlx::Error>> + Send;
+    /// Lets every lease run out so many seconds later.
+    fn move_leases(&self, secs: i64) -> impl Future<Output = Result<(), sqlx::Error>> + Send;
+    /// How many events the log holds.
+    fn log_size(&self) -> impl Future<Output = Result<i64, sqlx::Error>> + Send;
     /// The transactions that committed.
     fn ledger(&self) -> impl Future<Output = Result<Vec<TxId>, sqlx::Error>> + Send;
     /// All effects.
@@ -77,12 +98,35 @@ pub(super) trait TortureStore: Store {
 
 /// Both databases take the same statements; only the driver's types differ.
 macro_rules! torture_store {
-    ($store:ty, $connection:ty, $consumer:literal, $open:item, $swallow:item) => {
+    ($store:ty, $connection:ty, $consumer:literal, $holds:expr, $move_leases:literal, $open:item, $swallow:item) => {
         impl TortureStore for $store {
             const CONSUMER: &'static str = $consumer;
+            const HOLDS: &'static [Hold] = $holds;
 
             $open
             $swallow
+
+            async fn hold(
+                &self,
+                statements: &'static [&'static str],
+                rest: impl Future<Output = bool> + Send,
+            ) -> Result<(), sqlx::Error> {
+                // Detached: whatever comes of it, the pool does not get it back.
+                let mut connection = self.pool().acquire().await?.detach();
+                for statement in statements {
+                    sqlx::query(*statement).execute(&mut connection).await?;
+                }
+                rest.await;
+                sqlx::query("ROLLBACK").execute(&mut connection).await.map(|_| ())
+            }
+
+            async fn move_leases(&self, secs: i64) -> Result<(), sqlx::Error> {
+                sqlx::query($move_leases).bind(secs).execute(self.pool()).await.map(|_| ())
+            }
+
+            async fn log_size(&self) -> Result<i64, sqlx::Error> {
+                sqlx::query_scalar("SELECT count(*) FROM outbox_log").fetch_one(self.pool()).await
+            }
 
             async fn create_tables(&self) -> Result<(), sqlx::Error> {
                 for table in TABLES {
@@ -141,6 +185,29 @@ torture_store!(
     PostgresStore,
     PgConnection,
     "torture.book-postgres",
+    &[
+        Hold {
+            name: "transaction with a write held open",
+            statements: &["BEGIN", "SELECT pg_current_xact_id()"],
+            secs_max: 15.0,
+        },
+        Hold {
+            name: "snapshot held",
+            statements: &["BEGIN ISOLATION LEVEL REPEATABLE READ", "SELECT count(*) FROM state"],
+            secs_max: 15.0,
+        },
+        Hold {
+            name: "key locked",
+            statements: &["BEGIN", "UPDATE state SET version = version WHERE key = 'good-1'"],
+            secs_max: 4.0,
+        },
+        Hold {
+            name: "heartbeats locked",
+            statements: &["BEGIN", "SELECT lease FROM outbox_heartbeat FOR UPDATE"],
+            secs_max: 3.0,
+        },
+    ],
+    "UPDATE outbox_heartbeat SET expires_at = expires_at + $1 * interval '1 second'",
     async fn open(url: &str) -> Result<Self, StoreError> {
         Self::connect_with(url, PostgresConfig { retention: RETENTION, ..PostgresConfig::default() }).await
     },
@@ -153,6 +220,11 @@ torture_store!(
     SqliteStore,
     SqliteConnection,
     "torture.book-sqlite",
+    &[
+        Hold { name: "write lock held", statements: &["BEGIN IMMEDIATE"], secs_max: 3.0 },
+        Hold { name: "snapshot held", statements: &["BEGIN", "SELECT count(*) FROM state"], secs_max: 15.0 },
+    ],
+    "UPDATE outbox_leader SET expires_at = expires_at + 1000 * $1",
     async fn open(url: &str) -> Result<Self, StoreError> {
         Self::open(url).await
     },

@@ -17,6 +17,8 @@ struct Transactions {
     entered: BTreeSet<TxId>,
     /// When each version of a key was first locked: all lower ones had committed by then.
     locked: BTreeMap<(String, i64), u64>,
+    /// Which transaction took an event back.
+    cancelled: BTreeMap<EventName, TxId>,
     last: u64,
 }
 
@@ -34,10 +36,16 @@ impl Transactions {
                 Step::Happened(Happening::Enqueue { tx, .. }) => drop(found.begun.entry(*tx).or_default()),
                 Step::Happened(Happening::Committed(tx)) => drop(found.committed.insert(*tx, *at)),
                 Step::Happened(Happening::RolledBack(tx)) => drop(found.rolled_back.insert(*tx)),
+                Step::Cancelled { tx, event } => drop(found.cancelled.insert(event.clone(), *tx)),
                 Step::Happened(_) | Step::Confirmed(_) => {}
             }
         }
         found
+    }
+
+    /// Whether the event was taken back before it was due: then nobody may get it.
+    fn is_cancelled(&self, event: &EventName) -> bool {
+        self.cancelled.get(event).is_some_and(|tx| self.entered.contains(tx))
     }
 
     /// What cannot be, whatever the outbox does: then the database or the records are at fault.
@@ -71,8 +79,9 @@ pub(super) fn history_of(lines: &[Line], readers: Vec<Reader>) -> Result<History
     for Line { at, step } in lines {
         match step {
             Step::Happened(Happening::Committed(_)) => {}
+            Step::Happened(Happening::Enqueue { event, .. }) if transactions.is_cancelled(event) => {}
             Step::Happened(what) => entries.push((*at, what.clone())),
-            Step::Locked { .. } | Step::Entered(_) | Step::Confirmed(_) => {}
+            Step::Locked { .. } | Step::Entered(_) | Step::Cancelled { .. } | Step::Confirmed(_) => {}
         }
     }
     for tx in transactions.begun.keys() {
@@ -90,6 +99,18 @@ pub(super) fn history_of(lines: &[Line], readers: Vec<Reader>) -> Result<History
         history.record(Duration::from_nanos(at - began), what);
     }
     Ok(history)
+}
+
+/// How the transactions that enqueued have ended, with the number of each.
+pub(super) fn ends(lines: &[Line]) -> [(&'static str, u64); 4] {
+    let transactions = Transactions::of(lines);
+    let mut counts = [("commits", 0), ("rollbacks", 0), ("commits in doubt", 0), ("rollbacks in doubt", 0)];
+    for tx in transactions.begun.keys() {
+        let is_told = transactions.committed.contains_key(tx) || transactions.rolled_back.contains(tx);
+        let is_entered = transactions.entered.contains(tx);
+        counts[usize::from(!is_entered) + 2 * usize::from(!is_told)].1 += 1;
+    }
+    counts
 }
 
 /// The committed events, with the time from the commit to the first effect.
@@ -110,6 +131,7 @@ pub(super) fn outcomes(lines: &[Line], consumer: &str) -> Vec<Outcome> {
     for Line { step, .. } in lines {
         if let Step::Happened(Happening::Enqueue { tx, event, .. }) = step
             && transactions.entered.contains(tx)
+            && !transactions.is_cancelled(event)
         {
             let since = transactions.known_at(*tx);
             let took = handled.get(event).map(|at| Duration::from_nanos(at.saturating_sub(since)));

@@ -1,0 +1,40 @@
+//! What no producer of ours would write every day: payloads that kill, and messages of strangers at the broker.
+
+use super::arena::Arena;
+use super::event::{Plan, Said, Told};
+use super::producer::Producer;
+use super::store::TortureStore;
+use outbox::Event;
+use rand::RngExt;
+use rand::rngs::StdRng;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// What a stranger writes.
+pub(super) const FOREIGN: &str = r#"{"foreign":true}"#;
+
+/// Enqueues events that end the process which works on them, one at a time.
+pub(super) async fn deadly<S: TortureStore>(arena: Arc<Arena<S>>, mut chance: StdRng) {
+    let producer = Producer::new(arena.outbox.clone(), Arc::clone(&arena.scene), 0, 0);
+    let mut pause = Duration::from_secs(chance.random_range(3..10));
+    while arena.rest(pause).await {
+        pause = Duration::from_secs(chance.random_range(20..60));
+        let kills_relay = arena.ground.nats.is_some() && chance.random_ratio(1, 2);
+        let plan = if kills_relay { Plan::KillRelay } else { Plan::KillConsumer };
+        let key = format!("bad-{}", chance.random_range(0..3));
+        arena.tell("deadly payload", &format!("{plan:?} in {key}"));
+        // The database may be down.
+        let _ = producer.transact(&mut chance, vec![Said::Told(Told::new(&key, 0, plan, 10))]).await;
+    }
+}
+
+/// Puts messages that are no events among ours.
+pub(super) async fn foreign<S: TortureStore>(arena: Arc<Arena<S>>, mut chance: StdRng) {
+    let Some(nats) = &arena.ground.nats else { return };
+    while arena.rest(Duration::from_secs(chance.random_range(3..15))).await {
+        arena.tell("stranger's message", "nats");
+        let subject = format!("{}.{}.strange", Told::TOPIC, chance.random_range(0..4));
+        // The broker may be down.
+        let _ = nats.try_publish_raw(&subject, b"", FOREIGN.as_bytes()).await;
+    }
+}

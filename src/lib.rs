@@ -33,7 +33,7 @@ pub use outbox_runtime::{
     held, lease, marker,
     relay::{self, RelayConfig},
     scheduled::{self, Cancellation, Scheduled, ScheduledFilter},
-    store::{self, EventState, Store, StoreError},
+    store::{self, EventState, Forgetting, Store, StoreError},
 };
 
 pub use outbox_schema::{Contract, ContractError, dataschema};

@@ -13,6 +13,7 @@ pub mod dead_letter;
 mod draft;
 mod enqueue;
 pub mod envelope;
+mod forgetting;
 #[doc(hidden)]
 pub mod gaps;
 pub mod held;

@@ -17,7 +17,7 @@ use crate::{
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// The wait between two rounds of retention when there is nothing left to do.
+/// The wait after an error that will not pass, before the lease goes round.
 const ROUND: Duration = Duration::from_secs(30);
 
 /// The most scheduled events that are moved at once.
@@ -84,10 +84,8 @@ impl<S: Store> UpkeepWorker<S> {
             due_in = None;
         }
         if *sweep_at <= Instant::now() {
-            if store.sweep(grant.fence.owner, &self.retention).await? {
-                return Ok(Duration::ZERO);
-            }
-            *sweep_at = Instant::now() + ROUND;
+            let pause = store.sweep(grant.fence.owner, &self.retention).await?;
+            *sweep_at = Instant::now() + pause;
         }
         let next = due_in.unwrap_or(self.poll).min(self.poll);
         Ok(next.min(sweep_at.saturating_duration_since(Instant::now())))

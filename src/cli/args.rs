@@ -54,6 +54,12 @@ pub(super) enum Command {
     /// Lists and cancels the events that wait for their time
     #[command(subcommand)]
     Scheduled(ScheduledCommand),
+    /// Forgets consumers that nobody runs any more
+    #[command(subcommand)]
+    Consumers(ForgetCommand),
+    /// Forgets relays that nobody runs any more
+    #[command(subcommand)]
+    Relays(ForgetCommand),
     /// Moves the log past the numbers that a restored or promoted database may give out twice
     Repair,
 }
@@ -135,6 +141,25 @@ pub(super) enum DeadLettersCommand {
     Replay(RequestArgs),
     /// Asks that they be removed for good; their keys go on
     Discard(RequestArgs),
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum ForgetCommand {
+    /// Removes the progress of one that nobody runs, so that the log is no longer kept for it
+    Forget(ForgetArgs),
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct ForgetArgs {
+    /// Its name
+    #[arg(value_name = "NAME")]
+    pub(super) name: String,
+    /// Also discards the events that it holds or has set aside; without it nothing is done while there are any
+    #[arg(long)]
+    pub(super) discard: bool,
+    /// As one JSON object on one line
+    #[arg(long)]
+    pub(super) json: bool,
 }
 
 #[derive(Debug, Subcommand)]

@@ -1,7 +1,7 @@
 //! Answers as JSON for scripts: one object on one line, of lists one for each row. Names stay; new members may come.
 
 use super::{failure::Failure, moment, output::Output};
-use crate::{Cancellation, EventId, Scheduled, store::StageStatus};
+use crate::{Cancellation, EventId, Forgetting, Scheduled, held::Stage, store::StageStatus};
 use serde_json::json;
 use std::io::Write;
 
@@ -51,4 +51,24 @@ pub(super) fn cancellation<W: Write>(
         _ => "unknown",
     };
     output.line(json!({ "id": id.to_string(), "result": answer }))
+}
+
+/// What became of a stage that was to be forgotten.
+pub(super) fn forgetting<W: Write>(
+    output: &mut Output<W>,
+    stage: &Stage,
+    outcome: Forgetting,
+) -> Result<(), Failure> {
+    let (result, held, dead_letters) = match outcome {
+        Forgetting::Forgotten { held, dead_letters } => ("forgotten", held, dead_letters),
+        Forgetting::Holds { held, dead_letters } => ("holds-events", held, dead_letters),
+        Forgetting::Led => ("led", 0, 0),
+        _ => ("unknown", 0, 0),
+    };
+    output.line(json!({
+        "stage": stage.as_str(),
+        "result": result,
+        "held": held,
+        "deadLetters": dead_letters,
+    }))
 }

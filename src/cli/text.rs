@@ -5,7 +5,10 @@ use super::{
     moment,
     output::{Columns, Output, inert},
 };
-use crate::{Cancellation, DeadLetter, EventId, Scheduled, dead_letter::Request, store::StageStatus};
+use crate::{
+    Cancellation, DeadLetter, EventId, Forgetting, Scheduled, dead_letter::Request, held::Stage,
+    store::StageStatus,
+};
 use std::{borrow::Cow, io::Write};
 
 /// The longest cell that shows text of others, in characters.
@@ -208,4 +211,31 @@ pub(super) fn cancellation<W: Write>(
         _ => "no event of this id waits: it was cancelled before, or never scheduled",
     };
     output.line(format_args!("{id}  {answer}"))
+}
+
+/// What became of a stage that was to be forgotten.
+pub(super) fn forgetting<W: Write>(
+    output: &mut Output<W>,
+    stage: &Stage,
+    outcome: Forgetting,
+) -> Result<(), Failure> {
+    let stage = inert(stage.as_str());
+    match outcome {
+        Forgetting::Forgotten { held: 0, dead_letters: 0 } => {
+            output.line(format_args!("`{stage}` is forgotten; the log is no longer kept for it"))
+        }
+        Forgetting::Forgotten { held, dead_letters } => output.line(format_args!(
+            "`{stage}` is forgotten, and with it {held} held events and {}",
+            counted(dead_letters)
+        )),
+        Forgetting::Holds { held, dead_letters } => output.line(format_args!(
+            "nothing was done: `{stage}` has {held} held events and {} that were not delivered; run it to deliver them, or \
+             add `--discard`",
+            counted(dead_letters)
+        )),
+        Forgetting::Led => {
+            output.line(format_args!("nothing was done: a process runs `{stage}`; stop it first"))
+        }
+        _ => output.line(format_args!("nothing is known of `{stage}`; `outbox status` shows those there are")),
+    }
 }

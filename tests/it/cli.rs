@@ -436,6 +436,25 @@ async fn scheduled_events_are_listed_and_cancelled_until_they_are_due() {
     failed(&shop.run(&["scheduled", "cancel", "no-id"]), 2);
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_relay_that_is_gone_is_forgotten_by_its_name() {
+    let shop = Shop::migrated();
+    let outbox = Outbox::builder(SqliteStore::open(&shop.url()).await.unwrap()).build();
+    let relay = outbox.runner().relay(RelayConfig::named("gone"), Arc::new(MemoryBroker::default()));
+    let runner = relay.start().await.unwrap();
+    let led =
+        async || stdout(&shop.run(&["relays", "forget", "gone", "--json"])).contains(r#""result":"led""#);
+    until(led).await;
+    runner.stop().await.unwrap();
+
+    let unknown = shop.run(&["consumers", "forget", "gone"]);
+    assert_eq!(unknown.status.code(), Some(1));
+    assert!(stdout(&unknown).contains("nothing is known of `consumer/gone`"), "{}", stdout(&unknown));
+    let forgotten = succeeded(&shop.run(&["relays", "forget", "gone"]));
+    assert!(forgotten.contains("`relay/gone` is forgotten"), "{forgotten}");
+    assert!(!succeeded(&shop.run(&["status"])).contains("relay/gone"));
+}
+
 async fn until(mut holds: impl AsyncFnMut() -> bool) {
     let deadline = Instant::now() + Duration::from_secs(30);
     while !holds().await {

@@ -20,6 +20,7 @@ mod macros;
 mod promise;
 mod quickstart;
 mod relays;
+mod retention;
 mod scheduled;
 mod schema_cases;
 mod schema_gate;

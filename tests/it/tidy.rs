@@ -17,7 +17,7 @@ const LAYERS: &[&[&str]] = &[
     &["broker"],
     &["relay", "upkeep", "cdc"],
     &["consumer"],
-    &["replay", "schedule", "doctor", "start", "runner", "simulation"],
+    &["replay", "schedule", "forgetting", "doctor", "start", "runner", "simulation"],
     &["conformance"],
 ];
 

@@ -249,14 +249,21 @@ pub trait Store: Clone + Send + Sync + 'static {
         max: u32,
     ) -> impl Future<Output = Result<u32, StoreError>> + Send;
 
+    /// Removes a stage that nobody leads, in one transaction: progress, held events, dead letters and requests. Its inbox
+    /// stays.
+    fn forget(
+        &self,
+        stage: &Stage,
+        discard: bool,
+    ) -> impl Future<Output = Result<Forgetting, StoreError>> + Send;
     /// Counts for people: log rows, per stage the lag, held, waiting keys and dead letters, who leads.
     fn status(&self) -> impl Future<Output = Result<Vec<StageStatus>, StoreError>> + Send;
-    /// One small step of retention and sweeps; `true` when there is more to do at once.
+    /// One small step of retention and sweeps; gives how long nothing is to be done: zero when there is more.
     fn sweep(
         &self,
         owner: Owner,
         retention: &Retention,
-    ) -> impl Future<Output = Result<bool, StoreError>> + Send;
+    ) -> impl Future<Output = Result<Duration, StoreError>> + Send;
 }
 
 /// What one process tells the others.
@@ -331,6 +338,30 @@ pub enum EventState {
     Dead(Vec<Stage>),
 }
 
+/// What became of a stage that was to be forgotten.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Forgetting {
+    /// It is forgotten, and with it these events.
+    Forgotten {
+        /// Events that waited.
+        held: u64,
+        /// Events that were set aside.
+        dead_letters: u64,
+    },
+    /// Nothing was done: a process leads it.
+    Led,
+    /// Nothing was done: it has events that were not delivered.
+    Holds {
+        /// Events that wait.
+        held: u64,
+        /// Events that are set aside.
+        dead_letters: u64,
+    },
+    /// Nothing is known of it.
+    Unknown,
+}
+
 /// A statement for drivers other than ours.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Statement {
@@ -374,7 +405,8 @@ pub struct StageStatus {
 /// How long rows are kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Retention {
-    /// Of the log, after every stage has settled it; default 7 days. On PostgreSQL set by `migrate`.
+    /// Of the log, after every stage has settled it; default 7 days. On PostgreSQL no longer than `migrate` was told, since
+    /// the log is a ring that was made for that, and rows go a sixth of that time after another.
     pub log: Duration,
     /// Of the inbox; default 7 days.
     pub inbox: Duration,

@@ -1,6 +1,7 @@
 //! What each command does: asks the database, and hands the answer to [`text`](super::text).
 
 mod dead_letters;
+mod forget;
 mod migrate;
 mod relay;
 mod repair;
@@ -9,13 +10,13 @@ mod status;
 
 use super::{
     address::Address,
-    args::{Command, DeadLettersCommand, ScheduledCommand},
+    args::{Command, DeadLettersCommand, ForgetCommand, ScheduledCommand},
     database::Database,
     failure::Failure,
     output::Output,
     patience::Patience,
 };
-use crate::{Outbox, StoreError, dead_letter::Request};
+use crate::{Outbox, StoreError, dead_letter::Request, held::Stage};
 use std::process::ExitCode;
 
 /// What every command works with.
@@ -48,6 +49,12 @@ pub(super) async fn run<S: Database>(session: Session<'_, S>, command: Command) 
         }
         Command::DeadLetters(DeadLettersCommand::Discard(args)) => {
             dead_letters::request(session, args, Request::Discard).await
+        }
+        Command::Consumers(ForgetCommand::Forget(args)) => {
+            forget::run(session, &Stage::consumer(&args.name), &args).await
+        }
+        Command::Relays(ForgetCommand::Forget(args)) => {
+            forget::run(session, &Stage::relay(&args.name), &args).await
         }
         Command::Scheduled(ScheduledCommand::List { filter, max, json }) => {
             scheduled::list(session, filter.filter(), max, json).await

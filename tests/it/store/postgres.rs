@@ -7,6 +7,7 @@ mod migrating;
 mod numbering;
 mod producing;
 mod requests;
+mod ring;
 mod roles;
 mod scheduling;
 mod statements;
@@ -78,10 +79,15 @@ impl World {
 
     async fn on(postgres: &Postgres) -> Self {
         let url = postgres.fresh_database().await;
-        let store = PostgresStore::connect(&url).await.unwrap();
-        store.migrate().await.unwrap();
+        PostgresStore::connect(&url).await.unwrap().migrate().await.unwrap();
+        Self::at(&url).await
+    }
+
+    /// A world on tables that stand already.
+    async fn at(url: &str) -> Self {
+        let store = PostgresStore::connect(url).await.unwrap();
         let fence = lead(&store, &Stage::relay("r"), LONG).await;
-        Self { store, fence, url }
+        Self { store, fence, url: url.to_owned() }
     }
 
     /// The log from its first event on.

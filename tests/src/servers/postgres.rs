@@ -95,6 +95,18 @@ impl Postgres {
         self.url(&name)
     }
 
+    /// Restores a dump of the database at that address, of this server or another, into a fresh one; gives its address.
+    pub async fn restored_from(&self, url: &str) -> String {
+        let restored = self.fresh_database().await;
+        let bin = bin_dir().expect("a server was made, so it is installed");
+        let dump = self.dir.path().join("dump.sql");
+        run(Command::new(bin.join("pg_dump")).arg("--file").arg(&dump).arg(url));
+        let mut psql = Command::new(bin.join("psql"));
+        psql.args(["--quiet", "--output=/dev/null", "--set=ON_ERROR_STOP=1", "--file"]);
+        run(psql.arg(&dump).arg(&restored));
+        restored
+    }
+
     /// Ends the server by SIGKILL: all its processes, none of which gets to write anything more.
     pub fn kill(&self) {
         if let Some(mut process) = self.process.lock().unwrap().take() {

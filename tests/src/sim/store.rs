@@ -18,7 +18,8 @@ use outbox::held::{Change, HeldEvent, Stage};
 use outbox::lease::{Fence, LeaseName, Owner};
 use outbox::scheduled::{Cancellation, NewScheduled, Scheduled, ScheduledFilter};
 use outbox::store::{
-    Claim, Claimed, EventState, HandlerToken, HandlerTx, News, Retention, StageStatus, Statement, Waiting,
+    Claim, Claimed, EventState, Forgetting, HandlerToken, HandlerTx, News, Retention, StageStatus, Statement,
+    Waiting,
 };
 use outbox::{Store, StoreError};
 use outbox_runtime::gaps::GapCursor;
@@ -256,11 +257,15 @@ impl Store for SimStore {
         Ok(done)
     }
 
+    async fn forget(&self, _stage: &Stage, _discard: bool) -> Result<Forgetting, StoreError> {
+        Ok(Forgetting::Unknown)
+    }
+
     async fn status(&self) -> Result<Vec<StageStatus>, StoreError> {
         Ok(Vec::new())
     }
 
-    async fn sweep(&self, _owner: Owner, _retention: &Retention) -> Result<bool, StoreError> {
-        Ok(false)
+    async fn sweep(&self, _owner: Owner, _retention: &Retention) -> Result<Duration, StoreError> {
+        Ok(Duration::from_secs(30))
     }
 }

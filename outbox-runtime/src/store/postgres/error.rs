@@ -62,6 +62,12 @@ pub(super) fn is_lock_timeout(error: &sqlx::Error) -> bool {
     error.as_database_error().and_then(|error| error.code()).is_some_and(|code| code == LOCK_NOT_AVAILABLE)
 }
 
+/// Whether an error of ours is that a lock was not had in time.
+pub(super) fn waited_for_lock(error: &StoreError) -> bool {
+    let StoreError::Database { source, .. } = error else { return false };
+    source.downcast_ref().is_some_and(is_lock_timeout)
+}
+
 /// Whether the transaction had ended before it was to be committed.
 pub(super) fn is_no_transaction(error: &sqlx::Error) -> bool {
     error.as_database_error().and_then(|error| error.code()).is_some_and(|code| code == NO_ACTIVE_TRANSACTION)

@@ -2,7 +2,12 @@
 //!
 //! The versions stand in a table of our own, so the application's migrations and ours know nothing of each other.
 
-use super::{PostgresStore, error::during, precondition, transaction::commit_own};
+use super::{
+    PostgresStore,
+    error::{during, waited_for_lock},
+    precondition,
+    transaction::commit_own,
+};
 use crate::store::StoreError;
 use sqlx::{PgConnection, Postgres, Row, Transaction};
 use std::time::Duration;
@@ -30,22 +35,44 @@ const BUILD_VERSION: i32 = MIGRATIONS[MIGRATIONS.len() - 1].version;
 const LOCK_PAUSE: Duration = Duration::from_millis(100);
 const LOCK_TRIES_MAX: u32 = 300;
 
+/// The same for tables that others have in use, each try a moment: for a minute.
+const TABLE_PAUSE: Duration = Duration::from_millis(500);
+const TABLE_TRIES_MAX: u32 = 120;
+
 /// Runs what is missing, each migration in a transaction of its own together with its number.
 pub(super) async fn migrate(store: &PostgresStore) -> Result<(), StoreError> {
+    let mut tries = 0;
     loop {
-        let mut tx = begin(store).await?;
-        let version = version_or_create(store, &mut tx).await?;
-        refuse_newer(&version)?;
-        let Some(migration) = MIGRATIONS.iter().find(|migration| migration.version > version.version) else {
-            set_slot_secs(store, &mut tx, version.slot_secs).await?;
-            commit_own(tx).await?;
-            break;
-        };
-        run(store, &mut tx, migration).await?;
-        commit_own(tx).await?;
+        match run_next(store).await {
+            Ok(true) => {}
+            Ok(false) => break,
+            Err(error) if waited_for_lock(&error) && tries < TABLE_TRIES_MAX => {
+                tries += 1;
+                tokio::time::sleep(TABLE_PAUSE).await;
+            }
+            Err(error) => return Err(error),
+        }
     }
     let mut connection = store.pool().acquire().await.map_err(during("check the tables"))?;
     precondition::check(store, &mut connection).await
+}
+
+/// Runs one migration; `false` when none was missing.
+async fn run_next(store: &PostgresStore) -> Result<bool, StoreError> {
+    let mut tx = begin(store).await?;
+    sqlx::query(store.sql().limit_lock_wait.clone())
+        .execute(&mut *tx)
+        .await
+        .map_err(during("limit the wait for locks"))?;
+    let version = version_or_create(store, &mut tx).await?;
+    refuse_newer(&version)?;
+    let next = MIGRATIONS.iter().find(|migration| migration.version > version.version);
+    match next {
+        Some(migration) => run(store, &mut tx, migration).await?,
+        None => set_slot_secs(store, &mut tx, version.slot_secs).await?,
+    }
+    commit_own(tx).await?;
+    Ok(next.is_some())
 }
 
 /// Checks the version, then as many preconditions as the role may read.

@@ -45,6 +45,7 @@ statements! {
     begin_write,
     cancel_scheduled,
     claim_event,
+    count_undelivered,
     count_waiting,
     create_schema,
     create_version,
@@ -71,9 +72,11 @@ statements! {
     join_stage,
     leave_stage,
     lift_lanes,
+    limit_lock_wait,
     load_progress,
     lock_fence,
     lock_leader,
+    lock_heartbeats,
     lock_lanes,
     lock_log,
     lock_writers,
@@ -98,7 +101,7 @@ statements! {
     select_last_numbers,
     select_marker,
     select_number_holders,
-    select_old_leaves,
+    select_old_leaf,
     select_requests,
     select_scheduled,
     select_sequence,
@@ -130,6 +133,11 @@ impl Statements {
     /// A statement on the leaf of the log of that slot.
     pub(super) fn on_leaf(&self, text: &str, slot: i16) -> SqlStr {
         self.with(text, "leaf", &value(&self.config, &format!("log_{slot}")))
+    }
+
+    /// A statement on that table.
+    pub(super) fn on_table(&self, text: &str, table: &str) -> SqlStr {
+        self.with(text, "table", &value(&self.config, table))
     }
 
     /// Grants to the database role `name`.

@@ -3,7 +3,7 @@
 use super::{
     PostgresLog, PostgresStore, dead_letter,
     error::within,
-    inbox, insert, lease, migrate, notify, record, scheduled, status, sweep,
+    forget, inbox, insert, lease, migrate, notify, record, scheduled, status, sweep,
     transaction::{self, Tx},
 };
 use crate::{
@@ -16,8 +16,8 @@ use crate::{
     marker::Marker,
     scheduled::{Cancellation, NewScheduled, Scheduled, ScheduledFilter},
     store::{
-        Claim, Claimed, EventState, HandlerToken, News, OpenTx, Retention, StageStatus, Statement, Store,
-        StoreError, Waiting, sealed::Sealed,
+        Claim, Claimed, EventState, Forgetting, HandlerToken, News, OpenTx, Retention, StageStatus,
+        Statement, Store, StoreError, Waiting, sealed::Sealed,
     },
 };
 use sqlx::{PgConnection, Postgres, Transaction};
@@ -218,11 +218,15 @@ impl Store for PostgresStore {
         within(self, "act on requests", record::act_on_requests(self, fence, max)).await
     }
 
+    async fn forget(&self, stage: &Stage, discard: bool) -> Result<Forgetting, StoreError> {
+        within(self, "forget a stage", forget::forget(self, stage, discard)).await
+    }
+
     async fn status(&self) -> Result<Vec<StageStatus>, StoreError> {
         status::status(self).await
     }
 
-    async fn sweep(&self, _owner: Owner, retention: &Retention) -> Result<bool, StoreError> {
+    async fn sweep(&self, _owner: Owner, retention: &Retention) -> Result<Duration, StoreError> {
         // Each step holds its own locks, so a sweeper that lost its lease does no harm.
         within(self, "sweep the tables", sweep::sweep(self, retention)).await
     }

@@ -1,8 +1,10 @@
 //! Retention of the log by its ring, of the inbox by its window, and of progress that was replaced.
 //!
-//! A leaf is cleared only under its lock, after a look that sees every row of it: its newest row is past retention and
-//! every stage has settled it, holes included. One that could not be locked in a moment is tried again in the next round;
-//! meanwhile it takes rows of the next round of the ring. Disk waits, nothing fails.
+//! A leaf is cleared when its newest row is past retention and every stage has settled it, holes included. Both stay true,
+//! so it is decided without a lock; under the lock, which waits for all who wrote to the leaf, one look tells whether that
+//! row is still the newest. The lock is what others wait for: it is tried for a moment, at most once a second, and held for
+//! that look and the truncation alone. A leaf that somebody keeps in use takes rows of the next round of the ring. Disk
+//! waits, nothing fails.
 
 use super::{
     PostgresStore,
@@ -10,89 +12,124 @@ use super::{
     transaction::commit_own,
 };
 use crate::store::{Retention, StoreError};
-use sqlx::PgConnection;
+use sqlx::SqlStr;
+use std::time::Duration;
 
 /// The most rows that one statement deletes.
 const ROWS_MAX: i64 = 10_000;
 
-/// One step; `true` when there is more to do at once. Safe to run several times at once.
-pub(super) async fn sweep(store: &PostgresStore, retention: &Retention) -> Result<bool, StoreError> {
-    let mut connection = store.pool().acquire().await.map_err(during("sweep the tables"))?;
-    let leaves = old_leaves(store, &mut connection, retention).await?;
-    drop(connection);
-    if let Some(leaf) = leaves.first()
-        && clear(store, leaf.slot, retention).await?
-    {
-        return Ok(true);
+/// The most rows that are counted of those which a stage misses.
+const MISSED_MAX: i64 = 1_000_000;
+
+/// The longest pause while there is nothing to do, and the part of a leaf's time after which it is looked at again.
+const PAUSE_MAX: Duration = Duration::from_secs(30);
+const LOOKS_PER_LEAF: u32 = 8;
+
+/// The pause after a leaf could not be locked.
+const LOCKED_PAUSE: Duration = Duration::from_secs(1);
+
+/// One step; gives how long nothing is to be done. Safe to run several times at once.
+pub(super) async fn sweep(store: &PostgresStore, retention: &Retention) -> Result<Duration, StoreError> {
+    let (slot_secs, leaf) = old_leaf(store, retention).await?;
+    let mut pause = (Duration::from_secs(slot_secs) / LOOKS_PER_LEAF).min(PAUSE_MAX);
+    if let Some(leaf) = leaf {
+        if clear(store, &leaf).await? {
+            return Ok(Duration::ZERO);
+        }
+        pause = pause.min(LOCKED_PAUSE);
     }
-    let inbox = sqlx::query(store.sql().delete_inbox.clone())
-        .bind(retention.inbox.as_secs_f64())
-        .bind(ROWS_MAX)
-        .execute(store.pool())
-        .await
-        .map_err(during("forget handled events past the window"))?;
-    let progress = sqlx::query(store.sql().delete_progress.clone())
-        .bind(ROWS_MAX)
-        .execute(store.pool())
-        .await
-        .map_err(during("forget replaced progress"))?;
-    Ok([inbox, progress].iter().any(|done| done.rows_affected().cast_signed() == ROWS_MAX))
+    let inbox = delete(store, &store.sql().delete_inbox, Some(retention.inbox)).await?;
+    let progress = delete(store, &store.sql().delete_progress, None).await?;
+    Ok(if inbox || progress { Duration::ZERO } else { pause })
+}
+
+/// Deletes a page of rows, those above an age if there is one; whether there may be more.
+async fn delete(
+    store: &PostgresStore,
+    statement: &SqlStr,
+    age: Option<Duration>,
+) -> Result<bool, StoreError> {
+    let query = sqlx::query(statement.clone());
+    let query = match age {
+        Some(age) => query.bind(age.as_secs_f64()),
+        None => query,
+    };
+    let done =
+        query.bind(ROWS_MAX).execute(store.pool()).await.map_err(during("remove rows past retention"))?;
+    Ok(done.rows_affected().cast_signed() == ROWS_MAX)
 }
 
 /// A leaf past retention.
 struct Leaf {
     slot: i16,
+    newest_seq: i64,
     is_settled: bool,
 }
 
-async fn old_leaves(
-    store: &PostgresStore,
-    connection: &mut PgConnection,
-    retention: &Retention,
-) -> Result<Vec<Leaf>, StoreError> {
-    let leaves: Vec<(i16, bool)> = sqlx::query_as(store.sql().select_old_leaves.clone())
-        .bind(retention.log.as_secs_f64())
-        .bind(retention.wait_max.as_secs_f64())
-        .fetch_all(connection)
-        .await
-        .map_err(during("look for events past retention"))?;
-    Ok(leaves.into_iter().map(|(slot, is_settled)| Leaf { slot, is_settled }).collect())
+/// How long one leaf takes rows, and one that may be cleared.
+async fn old_leaf(store: &PostgresStore, retention: &Retention) -> Result<(u64, Option<Leaf>), StoreError> {
+    let (slot_secs, slot, newest_seq, is_settled): (i64, Option<i16>, Option<i64>, Option<bool>) =
+        sqlx::query_as(store.sql().select_old_leaf.clone())
+            .bind(retention.log.as_secs_f64())
+            .bind(retention.wait_max.as_secs_f64())
+            .fetch_one(store.pool())
+            .await
+            .map_err(during("look for events past retention"))?;
+    let leaf = match (slot, newest_seq, is_settled) {
+        (Some(slot), Some(newest_seq), Some(is_settled)) => Some(Leaf { slot, newest_seq, is_settled }),
+        _ => None,
+    };
+    Ok((slot_secs.unsigned_abs(), leaf))
 }
 
-/// Clears one leaf; `false` when it is in use, or not past retention any more.
-async fn clear(store: &PostgresStore, slot: i16, retention: &Retention) -> Result<bool, StoreError> {
+/// Clears one leaf; `false` when it is in use, or has got newer rows.
+async fn clear(store: &PostgresStore, leaf: &Leaf) -> Result<bool, StoreError> {
     let action = "remove events past retention";
+    let missed = if leaf.is_settled { Vec::new() } else { count_missed(store, leaf).await? };
     let begin = store.sql().begin_clearing.clone();
     let mut tx = store.pool().begin_with(begin).await.map_err(during(action))?;
-    match sqlx::query(store.sql().on_leaf(include_str!("sql/lock_leaf.sql"), slot)).execute(&mut *tx).await {
+    let on_leaf = |text| store.sql().on_leaf(text, leaf.slot);
+    match sqlx::query(on_leaf(include_str!("sql/lock_leaf.sql"))).execute(&mut *tx).await {
         Ok(_) => {}
         Err(error) if is_lock_timeout(&error) => return Ok(false),
         Err(error) => return Err(during(action)(error)),
     }
-    let leaves = old_leaves(store, &mut tx, retention).await?;
-    let Some(leaf) = leaves.iter().find(|leaf| leaf.slot == slot) else { return Ok(false) };
-    let missed: Vec<(String, i64)> = if leaf.is_settled {
-        Vec::new()
-    } else {
-        sqlx::query_as(store.sql().on_leaf(include_str!("sql/count_missed.sql"), slot))
-            .fetch_all(&mut *tx)
-            .await
-            .map_err(during("count the events that a stage misses"))?
-    };
-    sqlx::query(store.sql().on_leaf(include_str!("sql/truncate_leaf.sql"), slot))
+    let newest: Option<i64> = sqlx::query_scalar(on_leaf(include_str!("sql/select_newest_in_leaf.sql")))
+        .fetch_optional(&mut *tx)
+        .await
+        .map_err(during(action))?;
+    if newest != Some(leaf.newest_seq) {
+        return Ok(false);
+    }
+    sqlx::query(on_leaf(include_str!("sql/truncate_leaf.sql")))
         .execute(&mut *tx)
         .await
         .map_err(during(action))?;
     commit_own(tx).await?;
+    tell_missed(leaf, &missed);
+    Ok(true)
+}
+
+/// How many events each stage misses. Before the lock, since it may take long.
+async fn count_missed(store: &PostgresStore, leaf: &Leaf) -> Result<Vec<(String, i64)>, StoreError> {
+    sqlx::query_as(store.sql().on_leaf(include_str!("sql/count_missed.sql"), leaf.slot))
+        .bind(MISSED_MAX)
+        .fetch_all(store.pool())
+        .await
+        .map_err(during("count the events that a stage misses"))
+}
+
+fn tell_missed(leaf: &Leaf, missed: &[(String, i64)]) {
     if !leaf.is_settled && missed.is_empty() {
         tracing::error!("events past retention were removed though no stage has ever read them");
     }
     for (stage, count) in missed {
+        let is_all = *count < MISSED_MAX;
         tracing::error!(
             stage,
             count,
+            is_all,
             "events past retention were removed though a stage had not settled them"
         );
     }
-    Ok(true)
 }

@@ -28,6 +28,7 @@ statements! {
     advance_lane,
     begin_immediate,
     count_members,
+    count_undelivered,
     count_waiting,
     create_meta,
     delete_dead_letter,
@@ -37,6 +38,7 @@ statements! {
     delete_log,
     delete_member,
     delete_replayed,
+    delete_requests_of_stage,
     delete_requests,
     delete_scheduled,
     hold_dead_letter,
@@ -53,6 +55,7 @@ statements! {
     is_due,
     is_free,
     is_lease_taken,
+    is_led,
     is_older,
     lift_lane,
     mark_replaying,
@@ -83,6 +86,11 @@ statements! {
     upsert_marker,
     upsert_member,
     upsert_meta,
+}
+
+/// A statement on that table.
+pub(super) fn on_table(prefix: &str, text: &str, table: &str) -> SqlStr {
+    fill(text, |name| quote(prefix, if name == "table" { table } else { name }))
 }
 
 /// The table or index `name` as an identifier; `<name>:text` as a text, for lookups in SQLite's own tables.

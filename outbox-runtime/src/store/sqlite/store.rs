@@ -1,7 +1,7 @@
 //! The trait [`Store`] for SQLite.
 
 use super::{
-    SqliteLog, SqliteStore, migrate,
+    SqliteLog, SqliteStore, forget, migrate,
     record::Recorder,
     row::{self, bind_event, database, envelope, get, held_event, json_array, moment, span},
     scheduled,
@@ -16,8 +16,8 @@ use crate::{
     marker::Marker,
     scheduled::{Cancellation, NewScheduled, Scheduled, ScheduledFilter},
     store::{
-        Claim, Claimed, EventState, HandlerToken, News, OpenTx, Retention, StageStatus, Statement, Store,
-        StoreError, Waiting, sealed::Sealed,
+        Claim, Claimed, EventState, Forgetting, HandlerToken, News, OpenTx, Retention, StageStatus,
+        Statement, Store, StoreError, Waiting, sealed::Sealed,
     },
 };
 use sqlx::{Sqlite, SqliteConnection, Transaction, sqlite::SqliteRow};
@@ -25,6 +25,10 @@ use std::time::Duration;
 
 /// The most rows that one step of retention deletes, so that writers wait for it a few milliseconds at most.
 const SWEEP_ROWS_MAX: i64 = 1_000;
+
+/// How often retention is looked after, and the shortest and the longest pause meanwhile.
+const SWEEPS_PER_RETENTION: u32 = 48;
+const SWEEP_PAUSE: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(30));
 
 /// The pause between two looks of who stands by whether a lease is free.
 const FREED_PAUSE: Duration = Duration::from_millis(50);
@@ -372,6 +376,10 @@ impl Store for SqliteStore {
         Ok(done)
     }
 
+    async fn forget(&self, stage: &Stage, discard: bool) -> Result<Forgetting, StoreError> {
+        forget::forget(self, stage, discard).await
+    }
+
     async fn status(&self) -> Result<Vec<StageStatus>, StoreError> {
         let rows = sqlx::query(self.statements.select_status.clone())
             .fetch_all(&self.pool)
@@ -380,7 +388,7 @@ impl Store for SqliteStore {
         rows.iter().map(stage_status).collect()
     }
 
-    async fn sweep(&self, owner: Owner, retention: &Retention) -> Result<bool, StoreError> {
+    async fn sweep(&self, owner: Owner, retention: &Retention) -> Result<Duration, StoreError> {
         // One writer at a time: two processes that sweep at once delete each row once all the same.
         let _ = owner;
         let turn = self.gate.turn().await;
@@ -406,7 +414,12 @@ impl Store for SqliteStore {
             .execute(&self.pool)
             .await
             .map_err(database("delete inbox rows past the window"))?;
-        Ok(missed.len() as i64 == SWEEP_ROWS_MAX || inbox.rows_affected().cast_signed() == SWEEP_ROWS_MAX)
+        let is_full = [missed.len() as u64, inbox.rows_affected()].contains(&SWEEP_ROWS_MAX.unsigned_abs());
+        Ok(if is_full {
+            Duration::ZERO
+        } else {
+            (retention.log / SWEEPS_PER_RETENTION).clamp(SWEEP_PAUSE.0, SWEEP_PAUSE.1)
+        })
     }
 }
 

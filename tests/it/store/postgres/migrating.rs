@@ -2,12 +2,16 @@
 
 use super::World;
 use outbox::{
+    Outbox, RelayConfig,
     postgres::{PostgresConfig, PostgresStore},
     store::{Store, StoreError},
 };
-use outbox_tests::servers::Postgres;
+use outbox_tests::{memory_broker::MemoryBroker, servers::Postgres, world::noted};
 use sqlx::{AssertSqlSafe, Connection, PgConnection, PgPool, postgres::PgPoolOptions};
-use std::time::{Duration, Instant};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 fn text_of(error: &StoreError) -> String {
     match error {
@@ -140,6 +144,77 @@ async fn a_changed_retention_takes_effect_with_the_next_migration() {
                                        AND floor(extract(epoch FROM clock_timestamp()) / 10)::bigint % 8
                            OR floor(extract(epoch FROM clock_timestamp()) / 10)::bigint % 8 = 0";
     assert_eq!(world.number(in_its_leaf).await, 1);
+}
+
+#[tokio::test]
+async fn a_changed_retention_waits_behind_a_dump_and_lets_producers_pass() {
+    let Some(world) = World::start().await else { return };
+    let mut dump = PgConnection::connect(&world.url).await.unwrap();
+    let mut dump = dump.begin().await.unwrap();
+    sqlx::query("LOCK TABLE outbox_log IN ACCESS SHARE MODE").execute(&mut *dump).await.unwrap();
+    let config = PostgresConfig { retention: Duration::from_secs(3_600), ..PostgresConfig::default() };
+    let changed = PostgresStore::connect_with(&world.url, config).await.unwrap();
+    let migration = tokio::spawn(async move { changed.migrate().await });
+
+    let mut producer = PgConnection::connect(&world.url).await.unwrap();
+    sqlx::query("SET lock_timeout = 100").execute(&mut producer).await.unwrap();
+    let mut watcher = PgConnection::connect(&world.url).await.unwrap();
+    let waits = "SELECT count(*) FROM pg_locks WHERE NOT granted AND mode = 'AccessExclusiveLock'";
+    let (started, mut met) = (Instant::now(), 0);
+    while met < 3 {
+        assert!(started.elapsed() < super::PATIENCE, "the migration never tried");
+        met += sqlx::query_scalar::<_, i64>(waits).fetch_one(&mut watcher).await.unwrap();
+        let mut tx = producer.begin().await.unwrap();
+        world.store.insert(&mut tx, &[super::event("k")]).await.expect("a producer waited");
+        tx.commit().await.unwrap();
+    }
+    assert!(!migration.is_finished());
+    dump.rollback().await.unwrap();
+
+    migration.await.unwrap().unwrap();
+    assert_eq!(world.number("SELECT slot_secs FROM outbox_version").await, 600);
+}
+
+#[tokio::test]
+async fn a_rollback_to_this_build_publishes_all_or_names_both_versions() {
+    let Some(world) = World::start().await else { return };
+    let broker = Arc::new(MemoryBroker::default());
+    let outbox = Outbox::builder(PostgresStore::connect(&world.url).await.unwrap()).build();
+    let start = async || outbox.runner().relay(RelayConfig::default(), broker.clone()).start().await;
+    let enqueue = async |keys: std::ops::Range<i64>| {
+        let mut tx = outbox.begin().await.unwrap();
+        let notes: Vec<_> = keys.map(|n| noted("k", n)).collect();
+        outbox.enqueue_batch(&mut tx, &notes).await.unwrap();
+        tx.commit().await.unwrap();
+    };
+    // A newer build has migrated, and this one may still use the tables.
+    world.execute("UPDATE outbox_version SET version = 70").await;
+    let relay = start().await.unwrap();
+    enqueue(0..500).await;
+    until(async || broker.confirmed().len() == 500).await;
+    relay.stop().await.unwrap();
+
+    // One after it changed them so that this build must not.
+    world.execute("UPDATE outbox_version SET version = 71, build_version_min = 71").await;
+    enqueue(500..1_000).await;
+    let refused = text_of(&match start().await {
+        Err(outbox::RunError::Store(refused)) => refused,
+        other => panic!("not refused for its version: {other:?}"),
+    });
+    assert!(refused.contains("71") && refused.contains("this build has version"), "{refused}");
+
+    world.execute("UPDATE outbox_version SET build_version_min = 1").await;
+    let relay = start().await.unwrap();
+    until(async || broker.confirmed().len() == 1_000).await;
+    relay.stop().await.unwrap();
+}
+
+async fn until(mut holds: impl AsyncFnMut() -> bool) {
+    let started = Instant::now();
+    while !holds().await {
+        assert!(started.elapsed() < super::PATIENCE, "waited in vain");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
 }
 
 #[tokio::test]

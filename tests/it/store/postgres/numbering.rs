@@ -1,12 +1,13 @@
 //! What the order of the log rests on, broken one by one, refused with the reason, and repaired.
 
-use super::{World, lead};
+use super::{World, event, lead};
 use outbox::{
     cursor::{Filter, LogCursor, Start},
     envelope::Seq,
     held::Stage,
     store::{Store, StoreError},
 };
+use outbox_tests::servers::Postgres;
 
 /// Everybody who trusts the numbers refuses, and says why and what to run.
 async fn assert_refused(world: &World, reason: &str) {
@@ -133,6 +134,48 @@ async fn a_sequence_behind_the_progress_is_refused_and_its_stages_read_again() {
     let stale = log.settle(&world.fence, &super::all_of(&page), &[]).await.unwrap_err();
     assert!(stale.is_transient(), "{stale:?}");
     assert_eq!(world.relay(&mut log).await, ["hidden", "after"]);
+}
+
+/// Another cluster has another system identifier, and other transaction ids: what was noted of the first means nothing.
+#[tokio::test]
+async fn a_restored_dump_goes_on_where_it_was_in_a_cluster_of_another_identifier() {
+    let Some(world) = World::start().await else { return };
+    let Some(other) = Postgres::private().await else { return };
+    let mut log = world.open().await;
+    // A hole that is never filled there: its transaction is not in the dump.
+    let mut open = world.store.begin().await.unwrap();
+    world.store.insert(&mut open, &[event("lost")]).await.unwrap();
+    for _ in 0..2 {
+        world.publish("settled").await;
+        world.relay(&mut log).await;
+    }
+    assert_eq!(world.recorded_holes().await, 1);
+    world.publish("unsettled").await;
+    world.schedule("scheduled", -1).await;
+    world.store.release(&world.fence.lease(), world.fence.owner).await.unwrap();
+
+    let restored = World::at(&other.restored_from(&world.url).await).await;
+    world.store.rollback(open).await;
+
+    restored.store.check().await.unwrap();
+    let mut log = restored.open().await;
+    assert_eq!(restored.relay(&mut log).await, ["unsettled"]);
+    let upkeep = lead(&restored.store, &Stage::upkeep(), super::LONG).await;
+    assert_eq!(restored.store.move_due(&upkeep, 10).await.unwrap(), 1);
+    assert_eq!(restored.relay(&mut log).await, ["scheduled"]);
+    let started = std::time::Instant::now();
+    while restored.recorded_holes().await > 0 {
+        assert!(started.elapsed() < super::PATIENCE, "the hole is never given up");
+        restored.publish("next").await;
+        restored.relay(&mut log).await;
+    }
+    // What the first cluster gave out after the dump is not given out again.
+    let last = world.publish("after the dump").await;
+    let last_there = world.number(&format!("SELECT seq FROM outbox_log WHERE id = '{}'", last.id)).await;
+    let repaired = restored.store.repair().await.unwrap();
+    assert!(repaired.next_seq.0 > last_there + 1_000);
+    restored.publish("repaired").await;
+    assert_eq!(restored.relay(&mut log).await, ["repaired"]);
 }
 
 #[tokio::test]

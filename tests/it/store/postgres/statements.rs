@@ -4,7 +4,7 @@ use super::World;
 use sqlx::{AssertSqlSafe, Connection, PgConnection};
 
 /// What the server cannot prepare: it has several statements, or defines something.
-const UNPREPARED: [&str; 10] = [
+const UNPREPARED: [&str; 11] = [
     "alter_seq_default",
     "alter_sequence",
     "alter_slot_default",
@@ -13,6 +13,7 @@ const UNPREPARED: [&str; 10] = [
     "begin_write",
     "create_schema",
     "create_version",
+    "limit_lock_wait",
     "lock_log",
     "prove_and_commit",
 ];

@@ -13,7 +13,7 @@ const NONE: Retention = Retention { log: Duration::ZERO, inbox: Duration::ZERO, 
 
 impl World {
     async fn sweep(&self, retention: &Retention) {
-        while self.store.sweep(Owner::new(), retention).await.unwrap() {}
+        while self.store.sweep(Owner::new(), retention).await.unwrap().is_zero() {}
     }
 
     async fn rows(&self) -> i64 {

@@ -15,6 +15,6 @@ SELECT head.*
         ORDER BY held.seq, held.source, held.id
         LIMIT 1
  ) AS head
- WHERE waiting.stage = $1 AND waiting.share = $2 AND waiting.next_at <= pg_catalog.clock_timestamp()
+ WHERE waiting.stage = $1 AND waiting.share = $2 AND waiting.next_at <= pg_catalog.statement_timestamp()
  ORDER BY waiting.next_at, waiting.lane
  LIMIT $3

@@ -4,9 +4,12 @@
 
 mod build;
 mod burden;
+mod churn;
 mod drain;
 mod enqueue;
+mod holes;
 mod poll;
+mod scheduled;
 mod schema;
 mod wake;
 
@@ -30,11 +33,15 @@ pub struct Options {
     pub rounds: usize,
     /// Where the figures go as JSON.
     pub json: Option<PathBuf>,
+    /// How many events the long row of churn lets through.
+    pub events: Option<i64>,
+    /// How long the row of holes lasts.
+    pub minutes: Option<f64>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { rounds: 15, json: None }
+        Self { rounds: 15, json: None, events: None, minutes: None }
     }
 }
 
@@ -97,11 +104,14 @@ fn median(values: &[f64]) -> f64 {
     }
 }
 
-/// Runs the rows whose name contains one of `names`, or all; false when a wanted figure was not met.
+/// Runs the rows whose name contains one of `names`, or all but the long ones; false when a wanted figure was not met.
 pub async fn run(names: &[String], options: &Options) -> bool {
     let wants = |name: &str| names.is_empty() || names.iter().any(|word| name.contains(word.as_str()));
     let mut rows = Vec::new();
-    if ["enqueue", "batch", "drain", "burden", "wake", "poll"].iter().any(|name| wants(name)) {
+    // These take minutes, so only who asks for them by name gets them.
+    let asks = |name: &str| names.iter().any(|word| name.contains(word.as_str()));
+    let measured = ["enqueue", "batch", "drain", "burden", "scheduled", "wake", "poll"];
+    if measured.iter().any(|name| wants(name)) || asks("churn") || asks("holes") {
         // Commits reach the disk as they would in production.
         let settings = ["fsync=on", "synchronous_commit=on", "max_wal_size=4GB", "autovacuum=off"];
         let Some(server) = Postgres::private_with(&settings).await else { return false };
@@ -116,6 +126,15 @@ pub async fn run(names: &[String], options: &Options) -> bool {
         }
         if wants("burden") {
             rows.extend(burden::rows(&server, options.rounds.min(5)).await);
+        }
+        if wants("scheduled") {
+            rows.extend(scheduled::rows(&server, options.rounds.min(5)).await);
+        }
+        if asks("churn") {
+            rows.extend(churn::rows(&server, options).await);
+        }
+        if asks("holes") {
+            rows.push(holes::row(&server, options).await);
         }
         if wants("wake") {
             rows.push(wake::row(&server, options.rounds).await);

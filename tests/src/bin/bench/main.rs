@@ -1,6 +1,7 @@
 //! Measures the framework against hand-written loops that do the same work on the same server, in the same run.
 //!
-//! `bench [NAME…] [--rounds N] [--json FILE]`: all rows, or those whose name contains one of the words.
+//! `bench [NAME…] [--rounds N] [--json FILE]`: all rows, or those whose name contains one of the words. Two take minutes
+//! and run only by name: `churn [--events N]` and `holes [--minutes N]`.
 #![allow(clippy::unwrap_used)]
 
 mod events;
@@ -22,6 +23,8 @@ async fn main() -> ExitCode {
     while let Some(argument) = arguments.next() {
         match argument.as_str() {
             "--rounds" => options.rounds = arguments.next().unwrap().parse().unwrap(),
+            "--events" => options.events = arguments.next().map(|n| n.parse().unwrap()),
+            "--minutes" => options.minutes = arguments.next().map(|n| n.parse().unwrap()),
             "--json" => options.json = arguments.next().map(Into::into),
             name => names.push(name.to_owned()),
         }

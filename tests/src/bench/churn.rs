@@ -1,0 +1,108 @@
+//! Many events through a short retention: what the tables take, against what is within retention.
+//!
+//! Takes as long as it is told: `churn --events 5000000`, the default.
+
+use super::drain::NullBroker;
+use super::{Options, Row, Wanted};
+use crate::servers::Postgres;
+use crate::world::{Noted, noted};
+use outbox::postgres::{PostgresConfig, PostgresStore};
+use outbox::sqlite::SqliteStore;
+use outbox::{Outbox, RelayConfig, Runner, Store, draft};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::watch;
+
+const EVENTS: i64 = 5_000_000;
+const BATCH: i64 = 1_000;
+/// So short that the ring goes round several times.
+const RETENTION: Duration = Duration::from_secs(12);
+/// The share of the run before the first measurement: the retention must be full.
+const WARM: f64 = 0.3;
+const SAMPLES: i64 = 40;
+
+/// All bytes of ours, and the rows within retention.
+const BYTES: &str = "
+    SELECT sum(pg_total_relation_size(c.oid))::bigint FROM pg_class c WHERE relkind = 'r' AND relname LIKE 'outbox%'
+";
+const YOUNG: &str = "SELECT count(*) FROM outbox_log WHERE occurred_at > clock_timestamp() - interval '12 s'";
+const ROWS: &str = "SELECT count(*) FROM outbox_log";
+const SQLITE_BYTES: &str = "
+    SELECT (SELECT page_count FROM pragma_page_count()) * (SELECT page_size FROM pragma_page_size())
+";
+const SQLITE_YOUNG: &str =
+    "SELECT count(*) FROM outbox_log WHERE occurred_at > CAST(unixepoch('subsec') * 1000 AS INTEGER) - 12000";
+
+pub(super) async fn rows(server: &Postgres, options: &Options) -> Vec<Row> {
+    let events = options.events.unwrap_or(EVENTS);
+    vec![on_postgres(server, events).await, on_sqlite(events).await]
+}
+
+async fn on_postgres(server: &Postgres, events: i64) -> Row {
+    let config = PostgresConfig { retention: RETENTION, ..PostgresConfig::default() };
+    let store = PostgresStore::connect_with(&server.fresh_database().await, config).await.unwrap();
+    store.migrate().await.unwrap();
+    let pool = store.pool().clone();
+    let number = async |sql: &'static str| -> i64 { sqlx::query_scalar(sql).fetch_one(&pool).await.unwrap() };
+    let measure = async || (number(BYTES).await, number(YOUNG).await, number(ROWS).await);
+    churn("churn, bytes to those retained", Outbox::builder(store).build(), events, measure).await
+}
+
+async fn on_sqlite(events: i64) -> Row {
+    let folder = tempfile::tempdir().unwrap();
+    let store = SqliteStore::open(&format!("sqlite://{}/churn.db", folder.path().display())).await.unwrap();
+    let pool = store.pool().clone();
+    let number = async |sql: &'static str| -> i64 { sqlx::query_scalar(sql).fetch_one(&pool).await.unwrap() };
+    let measure = async || (number(SQLITE_BYTES).await, number(SQLITE_YOUNG).await, number(ROWS).await);
+    churn("churn, bytes to those retained (sqlite)", Outbox::builder(store).build(), events, measure).await
+}
+
+/// Enqueues and relays; at each sample, the bytes of all tables over those that the rows within retention need. What a row
+/// needs is measured before anything was removed.
+async fn churn<S: Store>(
+    name: &'static str,
+    outbox: Outbox<S>,
+    events: i64,
+    measure: impl AsyncFn() -> (i64, i64, i64),
+) -> Row {
+    let runner = relay(&outbox).await;
+    let batches = events / BATCH;
+    let (mut row_bytes, mut ratios) = (0.0, Vec::new());
+    let mut swept = false;
+    for batch in 0..batches {
+        let notes: Vec<Noted> =
+            (0..BATCH).map(|n| noted(&format!("key-{}", n % 500), batch * BATCH + n)).collect();
+        let mut tx = outbox.begin().await.unwrap();
+        outbox.enqueue_batch(&mut tx, notes.iter().map(draft)).await.unwrap();
+        tx.commit().await.unwrap();
+        let written = (batch + 1) * BATCH;
+        if (batch + 1) % (batches / SAMPLES).max(1) != 0 {
+            continue;
+        }
+        let (bytes, young, rows) = measure().await;
+        swept |= rows < written;
+        if !swept {
+            row_bytes = bytes as f64 / rows as f64;
+        } else if written as f64 > events as f64 * WARM {
+            ratios.push(bytes as f64 / (young as f64 * row_bytes));
+        }
+    }
+    runner.stop().await.unwrap();
+    assert!(!ratios.is_empty(), "the retention was never full; enqueue more events");
+    println!(
+        "{name}: {row_bytes:.0} bytes a row, largest of {} samples {:.2}",
+        ratios.len(),
+        largest(&ratios)
+    );
+    Row { name, unit: "ratio", raw: Vec::new(), ours: ratios, wanted: Wanted::AtMost(1.3) }
+}
+
+fn largest(ratios: &[f64]) -> f64 {
+    ratios.iter().copied().fold(0.0, f64::max)
+}
+
+async fn relay<S: Store>(outbox: &Outbox<S>) -> Runner {
+    let (sender, _count) = watch::channel(0);
+    let relay = outbox.runner().relay(RelayConfig::default(), Arc::new(NullBroker(sender)));
+    relay.settings(|settings| settings.retention.log = RETENTION).start().await.unwrap()
+}

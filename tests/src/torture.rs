@@ -135,7 +135,7 @@ async fn torture_on<S: TortureStore>(options: &Options) -> ExitCode {
     let folder = made.expect("a folder can be made");
     let log = File::create(folder.path().join("control.log")).expect("the folder can be written");
     tracing_subscriber::fmt().with_writer(std::sync::Mutex::new(log)).with_ansi(false).init();
-    let Some(ground) = Ground::start(options.store, options.broker, folder.path()).await else {
+    let Some(ground) = Ground::start(options, folder.path()).await else {
         return ExitCode::SUCCESS;
     };
     let arena = Arc::new(arena::<S>(*options, folder.path(), ground).await);

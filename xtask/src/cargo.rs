@@ -15,11 +15,12 @@ pub(crate) fn cargo(args: &[&str]) -> Command {
     command
 }
 
-/// Runs a binary of the package `outbox-tests`, built for release.
-pub(crate) fn run_bin(name: &str, args: &[String]) -> Result<(), String> {
-    status(
-        cargo(&["run", "--locked", "--release", "--package", "outbox-tests", "--bin", name, "--"]).args(args),
-    )
+/// The command that runs a binary of the package `outbox-tests`, built for release.
+pub(crate) fn run_bin(name: &str, args: &[String]) -> Command {
+    let mut command =
+        cargo(&["run", "--locked", "--release", "--package", "outbox-tests", "--bin", name, "--"]);
+    command.args(args);
+    command
 }
 
 /// Runs `command`; anything but success is an error that says what was run.

@@ -3,6 +3,7 @@
 mod cargo;
 mod install;
 mod test;
+mod torture;
 
 // The linker drops a crate of events that nobody names.
 use github_webhook_events as _;
@@ -12,7 +13,7 @@ const USAGE: &str = "\
 Commands of this repository:
   test [FILTER]   installs the servers the tests need, then runs every test, doc test and macro case
   bench [ARGS]    runs the benchmarks against hand-written loops
-  torture [ARGS]  runs the endurance test
+  torture [ARGS]  breaks processes, servers and connections, and holds the record of it against the promises
   tools           installs the ready-built tools of the checks, and prints their folder
 
 Commands of every xtask:";
@@ -29,7 +30,8 @@ fn run(args: &[String]) -> Result<ExitCode, String> {
     let (command, rest) = args.split_first().map_or(("help", &[][..]), |(command, rest)| (command, rest));
     match command {
         "test" => test::run(rest)?,
-        "bench" | "torture" => cargo::run_bin(command, rest)?,
+        "bench" => cargo::status(&mut cargo::run_bin(command, rest))?,
+        "torture" => torture::run(rest)?,
         "tools" => println!("{}", install::tools()?.display()),
         _ => {
             if matches!(command, "help" | "--help" | "-h") {

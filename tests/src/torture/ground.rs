@@ -1,6 +1,6 @@
 //! The servers of one torture, and each process's own way to them.
 
-use super::{BrokerKind, StoreKind};
+use super::{BrokerKind, Options, StoreKind};
 use crate::proxy::Proxy;
 use crate::servers::{Nats, Postgres};
 use std::path::Path;
@@ -24,12 +24,12 @@ pub(super) struct Way {
 
 impl Ground {
     /// Starts the servers; `None` is a skip that has been printed.
-    pub(super) async fn start(store: StoreKind, broker: BrokerKind, folder: &Path) -> Option<Self> {
-        let nats = match broker {
-            BrokerKind::Nats => Some(Nats::private().await?),
+    pub(super) async fn start(options: &Options, folder: &Path) -> Option<Self> {
+        let nats = match options.broker {
+            BrokerKind::Nats => Some(nats(options.seed).await?),
             BrokerKind::Local => None,
         };
-        Some(match store {
+        Some(match options.store {
             StoreKind::Postgres => {
                 let postgres = Postgres::private().await?;
                 let database = postgres.fresh_database().await;
@@ -56,5 +56,15 @@ impl Ground {
             way.proxies.push(proxy);
         }
         way
+    }
+}
+
+/// A server of one of the installed versions, as the seed decides.
+async fn nats(seed: u64) -> Option<Nats> {
+    let installed = Nats::installed();
+    match usize::try_from(seed).unwrap_or_default().checked_rem(installed.len()) {
+        Some(which) => Some(Nats::private_of(&installed[which]).await),
+        // Says that there is none.
+        None => Nats::private().await,
     }
 }

@@ -16,6 +16,7 @@ use super::ground::{Ground, Way};
 use crate::servers::Process;
 use rand::RngExt;
 use rand::rngs::StdRng;
+use rustix::process::Signal;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::os::unix::process::ExitStatusExt;
@@ -120,11 +121,13 @@ impl Crew {
     }
 
     fn bury(&mut self, member: &Member, status: ExitStatus, figures: &Figures) {
-        let was_killed = status.signal() == Some(9);
+        let was_killed = status.signal() == Some(Signal::KILL.as_raw());
         if was_killed && !member.is_killed {
             figures.add("processes killed by a payload", 1);
         }
-        let has_left = status.success() && member.leaving_since.is_some();
+        // One that has just been started may be sent away before it listens for that.
+        let is_asked = status.success() || status.signal() == Some(Signal::TERM.as_raw());
+        let has_left = is_asked && member.leaving_since.is_some();
         if !was_killed && !has_left {
             self.problems.push(format!("{} ended by itself: {status}", member.name));
         }

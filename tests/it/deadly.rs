@@ -117,3 +117,25 @@ async fn processes_that_are_killed_for_other_reasons_charge_nobody<S: TestStore>
     assert_eq!(effects.len(), 120);
     assert_eq!(dead_letters(&world).await.len(), 0);
 }
+
+/// SQLite handles one event at a time in any case.
+#[tokio::test(flavor = "multi_thread")]
+async fn after_the_end_of_a_process_events_of_different_keys_are_still_handled_side_by_side() {
+    const EVENTS: u32 = 60;
+    const EACH: Duration = Duration::from_millis(500);
+    let Some(world) = World::<outbox::postgres::PostgresStore>::start().await else { return };
+    let plan = Plan::TakeMillis(u32::try_from(EACH.as_millis()).unwrap());
+    let event = |n| planned(&format!("key-{n}"), i64::from(n), plan);
+    world.enqueue_all(&(0..EVENTS).map(event).collect::<Vec<_>>()).await;
+    let consume = || actor(ACTOR, &["consume", "--db", &world.url, "--takeover-ms", "1000"]);
+    let mut first = consume();
+    eventually("work is under way", async || world.outbox.store().effect_count().await > 0).await;
+    first.kill();
+    let begun = Instant::now();
+
+    let _second = consume();
+
+    world.effects_of(EVENTS as usize).await;
+    // One after the other, those that are left would take almost all of it.
+    assert!(begun.elapsed() < EACH * EVENTS / 2, "took {:?}", begun.elapsed());
+}

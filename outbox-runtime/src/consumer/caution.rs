@@ -1,11 +1,17 @@
-//! Works through what may hold an event that ends the process: few at a time, one after the other, each lot to its end.
+//! Works through what may hold an event that ends the process: in small lots, each to its end.
 
 use super::{
     lanes::Work,
     run::{Session, WAIT_MAX, token_of},
-    step::{Handled, StepError},
+    step::StepError,
 };
-use crate::{broker::Subscription, held::HeldEvent, store::Store};
+use crate::{
+    broker::{AckToken, Subscription},
+    held::HeldEvent,
+    store::Store,
+};
+use futures_util::stream::{self, StreamExt};
+use std::{collections::HashMap, pin::pin};
 
 impl<S: Store> Session<'_, S> {
     /// Works until nothing is suspected any more, or the grant ends.
@@ -17,7 +23,7 @@ impl<S: Store> Session<'_, S> {
             self.grant.moved();
             let lot = self.lot(subscription).await?;
             if !lot.is_empty() {
-                self.work_through(subscription, &lot, false).await?;
+                self.work_through(subscription, lot, false).await?;
                 continue;
             }
             subscription.flush().await?;
@@ -37,7 +43,7 @@ impl<S: Store> Session<'_, S> {
         subscription: &mut (dyn Subscription + 'static),
         head: HeldEvent,
     ) -> Result<(), StepError> {
-        self.work_through(subscription, &[Work::Held(head)], true).await
+        self.work_through(subscription, vec![Work::Held(head)], true).await
     }
 
     /// The next events, due heads first.
@@ -53,44 +59,86 @@ impl<S: Store> Session<'_, S> {
         Ok(lot)
     }
 
+    /// Works a lot to its end. Which of it ended a process is not known, so it is the lot that is small, and within it lanes
+    /// go on side by side as ever: one slow event must not hold the others up.
     async fn work_through(
         &mut self,
         subscription: &mut (dyn Subscription + 'static),
-        lot: &[Work],
+        lot: Vec<Work>,
         is_tried_alone: bool,
     ) -> Result<(), StepError> {
         let store = self.worker.consumer.outbox.store();
         let taken = u32::try_from(lot.len()).unwrap_or(u32::MAX);
-        let only = if let [work] = lot { Some(work.id()) } else { None };
+        let only = if let [work] = &lot[..] { Some(work.id()) } else { None };
         self.suspicion.begin(store, self.grant, taken, only, is_tried_alone).await?;
-        for work in lot {
-            if let Err(error) = self.work_on(subscription, work).await {
-                self.suspicion.leave_off(store, self.grant).await?;
-                return Err(error);
-            }
+        let worked = if subscription.acks_in_transaction() {
+            self.one_after_the_other(subscription, &lot).await
+        } else {
+            self.side_by_side(subscription, lot).await
+        };
+        if let Err(error) = worked {
+            self.suspicion.leave_off(store, self.grant).await?;
+            return Err(error);
         }
         subscription.flush().await?;
         Ok(self.suspicion.end(store, self.grant).await?)
     }
 
-    async fn work_on(
+    async fn one_after_the_other(
         &mut self,
         subscription: &mut (dyn Subscription + 'static),
-        work: &Work,
+        lot: &[Work],
     ) -> Result<(), StepError> {
-        self.grant.moved();
         let consumer = &self.worker.consumer;
-        let token = token_of(work);
-        let handled = match token {
-            Some(token) if subscription.acks_in_transaction() => {
-                consumer.handle(work, Some((&mut *subscription, token))).await?
-            }
-            _ => self.worker.handle(work).await?,
-        };
-        self.pauses.reset();
-        if matches!(handled, Handled::Held | Handled::Dead) || token.is_none() {
-            self.watch.changed();
+        for work in lot {
+            self.grant.moved();
+            let token = token_of(work);
+            let handled = match token {
+                Some(token) => consumer.handle(work, Some((&mut *subscription, token))).await?,
+                None => self.worker.handle(work).await?,
+            };
+            self.note(token, handled);
+            subscription.ack(token.as_slice()).await?;
         }
-        Ok(subscription.ack(token.as_slice()).await?)
+        Ok(())
     }
+
+    async fn side_by_side(
+        &mut self,
+        subscription: &mut (dyn Subscription + 'static),
+        lot: Vec<Work>,
+    ) -> Result<(), StepError> {
+        let (worker, grant) = (self.worker, self.grant);
+        let work_lane = async |lane: Vec<Work>| {
+            let mut done = Vec::with_capacity(lane.len());
+            for work in lane {
+                grant.moved();
+                done.push((token_of(&work), worker.handle(&work).await?));
+            }
+            Ok::<_, StepError>(done)
+        };
+        let lanes = stream::iter(lanes_of(lot)).map(work_lane).buffer_unordered(worker.concurrency());
+        let mut lanes = pin!(lanes);
+        while let Some(done) = lanes.next().await {
+            let done = done?;
+            let tokens: Vec<AckToken> = done.iter().filter_map(|(token, _)| *token).collect();
+            done.into_iter().for_each(|(token, handled)| self.note(token, handled));
+            subscription.ack(&tokens).await?;
+        }
+        Ok(())
+    }
+}
+
+/// The work by lanes, each in its order.
+fn lanes_of(lot: Vec<Work>) -> Vec<Vec<Work>> {
+    let mut places = HashMap::new();
+    let mut lanes: Vec<Vec<Work>> = Vec::new();
+    for work in lot {
+        let place = *places.entry(work.lane()).or_insert(lanes.len());
+        match lanes.get_mut(place) {
+            Some(lane) => lane.push(work),
+            None => lanes.push(vec![work]),
+        }
+    }
+    lanes
 }

@@ -28,7 +28,7 @@ impl Work {
         }
     }
 
-    fn lane(&self) -> Lane {
+    pub(super) fn lane(&self) -> Lane {
         match self {
             Self::Delivered(delivery) => match &delivery.event {
                 Ok(envelope) => Lane::of(envelope),

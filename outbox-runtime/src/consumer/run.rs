@@ -111,6 +111,11 @@ impl<S: Store> ConsumerWorker<S> {
         within(limit, self.consumer.handle(work, None)).await
     }
 
+    /// How many handlers may run at once.
+    pub(super) fn concurrency(&self) -> usize {
+        self.consumer.handler.concurrency.min(S::HANDLERS_MAX) as usize
+    }
+
     /// What was interrupted may have been written all the same, or be about to be.
     async fn await_writes(&self) -> Result<(), StepError> {
         Ok(self.consumer.outbox.store().await_writes(&self.consumer.fence).await?)
@@ -120,7 +125,7 @@ impl<S: Store> ConsumerWorker<S> {
     async fn session(&self, grant: &Grant, pauses: &mut Pauses) -> Result<(), StepError> {
         self.await_writes().await?;
         let mut subscription = self.subscribe().await?;
-        let concurrency = self.consumer.handler.concurrency.min(S::HANDLERS_MAX) as usize;
+        let concurrency = self.concurrency();
         let store = self.consumer.outbox.store();
         // What is in memory and what is at work.
         let most = self.in_flight_max.saturating_add(u32::try_from(concurrency).unwrap_or(u32::MAX));
@@ -347,12 +352,17 @@ impl<S: Store> Session<'_, S> {
     fn end(&mut self, ended: Ended) -> Result<Option<AckToken>, StepError> {
         let Ended { lane, result, token } = ended;
         let handled = result?;
+        self.note(token, handled);
+        self.lanes.finished(lane);
+        Ok(token)
+    }
+
+    /// What an ended step says about the pauses, and about the events that wait.
+    pub(super) fn note(&mut self, token: Option<AckToken>, handled: Handled) {
         self.pauses.reset();
         if matches!(handled, Handled::Held | Handled::Dead) || token.is_none() {
             self.watch.changed();
         }
-        self.lanes.finished(lane);
-        Ok(token)
     }
 
     /// Whether too many keys wait to take more.

@@ -9,8 +9,9 @@
 use super::diff::{self, Change, ChangeKind};
 use super::finding::{Evidence, Finding, FindingId, Location};
 use super::loosen::loosen;
+use super::verdict::{Deciders, decide};
 use super::wording;
-use super::{Formats, Verdict, close_writer, compare, open, policy};
+use super::{Formats, Verdict, close_writer, open, policy};
 use crate::{Contract, EventDescriptor};
 use serde_json::Value;
 
@@ -22,6 +23,15 @@ const PLACES_MAX: usize = 20;
 /// With `event`, a finding names the place in its source.
 #[must_use]
 pub fn check(released: &Contract, current: &Contract, event: Option<&EventDescriptor>) -> Vec<Finding> {
+    check_with(released, current, event, &Deciders::OURS)
+}
+
+pub(super) fn check_with(
+    released: &Contract,
+    current: &Contract,
+    event: Option<&EventDescriptor>,
+    deciders: &Deciders,
+) -> Vec<Finding> {
     if released == current {
         return Vec::new();
     }
@@ -29,6 +39,7 @@ pub fn check(released: &Contract, current: &Contract, event: Option<&EventDescri
     let nothing = Value::Bool(true);
     let readers = [opened(released, &nothing), opened(current, &nothing), opened(released, &current.reads)];
     let gate = Gate {
+        deciders,
         readers: readers.each_ref(),
         released,
         current,
@@ -43,6 +54,7 @@ pub fn check(released: &Contract, current: &Contract, event: Option<&EventDescri
 
 /// Two contracts, and what changed between them.
 pub(super) struct Gate<'a> {
+    deciders: &'a Deciders,
     pub(super) released: &'a Contract,
     pub(super) current: &'a Contract,
     /// What both really read, open enums included; and what the released one did, but for names that mean more now.
@@ -73,7 +85,7 @@ impl Gate<'_> {
         let mut reader = reader.clone();
         let mut findings = Vec::new();
         while findings.len() < PLACES_MAX {
-            let witness = match compare(&writer, &reader, Formats::Asserted) {
+            let witness = match decide(&writer, &reader, Formats::Asserted, self.deciders) {
                 Verdict::Holds => break,
                 Verdict::Breaks(witness) => witness,
                 Verdict::NotProven(reason) => {

@@ -1,7 +1,7 @@
 //! What the gate finds beside what the verdicts say: the policy, and the places in the source.
 
 use super::*;
-use crate::compat::Severity;
+use crate::compat::{Severity, prove};
 use crate::{FieldDescriptor, KeySource, OnPoison, OrderingMode};
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
@@ -201,4 +201,17 @@ fn an_announced_day_may_be_put_off_or_taken_back_but_not_moved_up_unseen() {
         assert_eq!(found(old, new), [] as [&str; 0], "{old:?} {new:?}");
     }
     assert_eq!(found(late, early), ["retired-earlier"]);
+}
+
+#[test]
+fn deciders_that_contradict_each_other_let_nothing_pass_and_name_the_bug() {
+    let old = contract(&json!({ "id": { "type": "string" } }), &["id"]);
+    let new = contract(&json!({ "id": { "type": "string" }, "note": { "type": "string" } }), &["id", "note"]);
+    let liar = Deciders { prove: |_, _, _| prove::Answer::Nothing, ..Deciders::OURS };
+    let findings = check_with(&old, &new, None, &liar);
+    assert_eq!(findings.iter().map(|finding| finding.id).collect::<Vec<_>>(), [FindingId::NotProven]);
+    assert_eq!(findings[0].id.severity(), Severity::NotProven);
+    let Evidence::Undecided(reason) = &findings[0].evidence else { panic!("{findings:?}") };
+    assert!(reason.contains("the prover says that every payload is read"), "{reason}");
+    assert!(reason.ends_with("this is a bug of outbox, please report it"), "{reason}");
 }

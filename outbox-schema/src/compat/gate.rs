@@ -9,9 +9,10 @@
 use super::diff::{self, Change, ChangeKind};
 use super::finding::{Evidence, Finding, FindingId, Location};
 use super::loosen::loosen;
+use super::real::{self, Side};
 use super::verdict::{Deciders, decide};
 use super::wording;
-use super::{Formats, Verdict, close_writer, open, policy};
+use super::{Formats, Verdict, Witness, close_writer, open, policy};
 use crate::{Contract, EventDescriptor};
 use serde_json::Value;
 
@@ -97,6 +98,7 @@ impl Gate<'_> {
             let pointer = witness.pointer.clone();
             let path = self.cause_of(path_of(&pointer), changes);
             let rest = loosen(&reader, &path).filter(|_| findings.len() + 1 < PLACES_MAX);
+            let witness = self.borne_out(id, witness, &writer, &reader);
             // The last one stands for everything that may be behind it.
             let about = if rest.is_some() { path.as_slice() } else { &[] };
             findings.push(self.answer(id, Evidence::Refused(witness), pointer, about, changes));
@@ -106,6 +108,15 @@ impl Gate<'_> {
             }
         }
         findings
+    }
+
+    /// The witness as the type bears it out, where it is at hand.
+    fn borne_out(&self, id: FindingId, witness: Witness, writer: &Value, reader: &Value) -> Witness {
+        let side = if id == FindingId::ReleasedReaderRefuses { Side::Writer } else { Side::Reader };
+        match self.event {
+            Some(event) => real::borne_out(event, side, witness, writer, reader),
+            None => witness,
+        }
     }
 
     /// The outermost change around the refused place, or the place itself: an enum that is told apart in another way is

@@ -13,6 +13,7 @@ mod normalise;
 pub(crate) mod open;
 mod policy;
 mod prove;
+mod real;
 mod reserved;
 mod shrink;
 mod verdict;

@@ -6,7 +6,7 @@ use super::formats::{self, Formats};
 use super::gate::{Gate, is_near, path_of};
 use super::normalise::normalise;
 use super::wording::beside;
-use super::{Witness, generate, reserved};
+use super::{Witness, generate, real, reserved};
 use crate::Contract;
 use crate::contract::ordering_word;
 use serde_json::Value;
@@ -32,6 +32,8 @@ pub(super) fn check(gate: &Gate<'_>, known: &[Finding]) -> Vec<Finding> {
         let dropped = || {
             let payload = generate::example(&gate.released.writes)?;
             let pointer = pointer_into(&payload, &change.path)?;
+            // Refused for something else, it shows nothing of this.
+            gate.event.is_none_or(|event| real::written(event, &payload).is_some()).then_some(())?;
             Some((Evidence::Dropped(payload), pointer))
         };
         let dropped = if id == FindingId::FieldRemoved { dropped() } else { None };

@@ -14,6 +14,7 @@ mod usable;
 use crate::date::is_date;
 use crate::digest::digest;
 use crate::{EventDescriptor, KeySource, OrderingMode, json};
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -47,6 +48,10 @@ pub struct Contract {
     pub key: String,
     /// Further names under which a field is read, by the name it is written with.
     pub aliases: BTreeMap<String, Vec<String>>,
+    /// The same for types inside of the event's own: by place, as JSON pointers with `*` for positions in lists and names
+    /// in maps, and by the name of the field or the variant there. [`Contract::of`] leaves it empty; the commands of an
+    /// xtask find out by trying.
+    pub nested_aliases: BTreeMap<String, BTreeMap<String, Vec<String>>>,
     /// Places, as JSON pointers with `*` for positions in lists, where the type refuses some of what `reads` allows.
     ///
     /// A schema can't say everything that a conversion asks for. [`Contract::of`] leaves it empty; the commands of an
@@ -89,6 +94,7 @@ impl Contract {
             ordering: event.ordering,
             key: key_text(event.key),
             aliases: aliases.collect(),
+            nested_aliases: BTreeMap::new(),
             refuses: BTreeSet::new(),
             retired: event.retired.map(str::to_owned),
             open: BTreeSet::new(),
@@ -117,6 +123,9 @@ impl Contract {
                 file[member] = json!(places);
             }
         }
+        if !self.nested_aliases.is_empty() {
+            file["nestedAliases"] = json!(self.nested_aliases);
+        }
         if !self.reserved.is_empty() {
             file["reserved"] = json!(self.reserved);
         }
@@ -144,20 +153,18 @@ impl Contract {
         }
         let version = file.get("eventVersion").and_then(Value::as_u64);
         let version = version.and_then(|version| u32::try_from(version).ok());
-        let aliases = file.get("aliases").cloned().unwrap_or_else(|| json!({}));
         Ok(Self {
             event_type: text_member(file, "eventType")?,
             event_version: version.ok_or_else(|| missing("eventVersion"))?,
             topic: text_member(file, "topic")?,
             ordering: ordering_of(&text_member(file, "ordering")?)?,
             key: text_member(file, "key")?,
-            aliases: serde_json::from_value(aliases)
-                .map_err(|error| unreadable(format!("`aliases`: {error}")))?,
+            aliases: map(file, "aliases")?,
+            nested_aliases: map(file, "nestedAliases")?,
             retired: file.get("retired").map(date_of).transpose()?,
             refuses: places(file, "refuses")?,
             open: places(file, "open")?,
-            reserved: serde_json::from_value(file.get("reserved").cloned().unwrap_or_else(|| json!({})))
-                .map_err(|error| unreadable(format!("`reserved`: {error}")))?,
+            reserved: map(file, "reserved")?,
             writes: file
                 .get("writes")
                 .filter(|schema| schema.is_object())
@@ -247,6 +254,14 @@ fn date_of(value: &Value) -> Result<String, ContractError> {
 fn places(file: &Map<String, Value>, member: &'static str) -> Result<BTreeSet<String>, ContractError> {
     let places = file.get(member).cloned().unwrap_or_else(|| json!([]));
     serde_json::from_value(places).map_err(|error| unreadable(format!("`{member}`: {error}")))
+}
+
+fn map<T: DeserializeOwned>(
+    file: &Map<String, Value>,
+    member: &'static str,
+) -> Result<BTreeMap<String, T>, ContractError> {
+    let map = file.get(member).cloned().unwrap_or_else(|| json!({}));
+    serde_json::from_value(map).map_err(|error| unreadable(format!("`{member}`: {error}")))
 }
 
 fn text_member(file: &Map<String, Value>, member: &'static str) -> Result<String, ContractError> {

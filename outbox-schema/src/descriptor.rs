@@ -1,5 +1,7 @@
 //! What the catalog knows of one event: its declaration, where it stands, and how to make its schemas.
 
+#[cfg(feature = "xtask")]
+use crate::asked::{Asked, asked};
 use crate::{Event, OnPoison, OrderingMode};
 use serde_json::Value;
 use std::fmt;
@@ -46,6 +48,9 @@ pub struct EventDescriptor {
     pub deserialize_schema: fn() -> Value,
     /// Decodes a payload (without `eventType` and `eventVersion`) and writes it again.
     pub round_trip: fn(&str) -> Result<String, RoundTripError>,
+    /// Reads a payload (without `eventType` and `eventVersion`), and tells the names that the type asks for.
+    #[cfg(feature = "xtask")]
+    pub asked: fn(&Value) -> Vec<Asked>,
 }
 
 /// Where the partition key of an event comes from.
@@ -125,6 +130,8 @@ impl EventDescriptor {
             serialize_schema: serialize_schema::<E>,
             deserialize_schema: deserialize_schema::<E>,
             round_trip: round_trip::<E>,
+            #[cfg(feature = "xtask")]
+            asked: asked::<E>,
         }
     }
 }

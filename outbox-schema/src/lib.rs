@@ -5,6 +5,8 @@
 //! the documents, and the commands.
 
 #[cfg(feature = "xtask")]
+mod asked;
+#[cfg(feature = "xtask")]
 mod baseline;
 mod catalog;
 #[cfg(feature = "xtask")]
@@ -32,6 +34,8 @@ mod waiver;
 #[cfg(feature = "xtask")]
 pub mod xtask;
 
+#[cfg(feature = "xtask")]
+pub use asked::{About, Asked};
 pub use catalog::{Catalog, CatalogError, ConsumedEvent, ConsumerEntry};
 pub use contract::{Contract, ContractError, dataschema, file_name};
 pub use descriptor::{EventDescriptor, EventSource, FieldDescriptor, KeySource, RoundTripError};

@@ -91,6 +91,7 @@ fn the_gate_refuses_what_breaks_anyone_and_nothing_else() {
                 ordering: OrderingMode::Unordered,
                 key: "none".to_owned(),
                 aliases: BTreeMap::new(),
+                nested_aliases: BTreeMap::new(),
                 refuses: BTreeSet::new(),
                 retired: None,
                 open: BTreeSet::new(),

@@ -12,7 +12,7 @@ use super::loosen::loosen;
 use super::real::{self, Side};
 use super::verdict::{Deciders, decide};
 use super::wording;
-use super::{Formats, Verdict, Witness, close_writer, open, policy};
+use super::{Formats, Verdict, Witness, alias, close_writer, open, policy};
 use crate::{Contract, EventDescriptor};
 use serde_json::Value;
 
@@ -36,12 +36,8 @@ pub(super) fn check_with(
     if released == current {
         return Vec::new();
     }
-    let opened = |contract: &Contract, other| open::opened(&contract.reads, &contract.open, other);
-    let nothing = Value::Bool(true);
-    let readers = [opened(released, &nothing), opened(current, &nothing), opened(released, &current.reads)];
     let gate = Gate {
         deciders,
-        readers: readers.each_ref(),
         released,
         current,
         event,
@@ -58,8 +54,6 @@ pub(super) struct Gate<'a> {
     deciders: &'a Deciders,
     pub(super) released: &'a Contract,
     pub(super) current: &'a Contract,
-    /// What both really read, open enums included; and what the released one did, but for names that mean more now.
-    readers: [&'a Value; 3],
     pub(super) event: Option<&'a EventDescriptor>,
     pub(super) reads: Vec<Change>,
     pub(super) writes: Vec<Change>,
@@ -68,13 +62,21 @@ pub(super) struct Gate<'a> {
 impl Gate<'_> {
     fn questions(&self) -> Vec<Finding> {
         let (old, new) = (self.released, self.current);
-        let [old_reads, new_reads, old_reads_still] = self.readers;
-        let mut findings = Vec::new();
-        findings.extend(self.ask(FindingId::ReaderRefusesReleased, &old.writes, new_reads, &self.reads));
-        findings.extend(self.ask(FindingId::ReleasedReaderRefuses, &new.writes, old_reads, &self.writes));
+        let mut findings = self.ask(
+            FindingId::ReaderRefusesReleased,
+            &old.writes,
+            &reader_of(new, &old.writes),
+            &self.reads,
+        );
+        let is_refused = !findings.is_empty();
+        let old_reads = reader_of(old, &new.writes);
+        findings.extend(self.ask(FindingId::ReleasedReaderRefuses, &new.writes, &old_reads, &self.writes));
         // Whatever the old writer wrote the old reader took, so this would only repeat a break that is known.
-        if !findings.iter().any(|finding| finding.id == FindingId::ReaderRefusesReleased) {
-            findings.extend(self.ask(FindingId::ReaderNarrowed, old_reads_still, new_reads, &self.reads));
+        if !is_refused {
+            // Names that mean more now are another matter.
+            let taken = open::opened(old.reads.clone(), &old.open, &new.reads);
+            let new_reads = reader_of(new, &old.reads);
+            findings.extend(self.ask(FindingId::ReaderNarrowed, &taken, &new_reads, &self.reads));
         }
         findings
     }
@@ -194,6 +196,13 @@ impl Gate<'_> {
     pub(super) fn locate(&self, name: Option<&str>, removed: bool) -> Option<Location> {
         Some(locate(self.event?, name.filter(|_| !removed)))
     }
+}
+
+/// The JSON Schema of what the type of `contract` really reads of what `writer` writes: with open enums, and with the
+/// aliases that are in question.
+#[must_use]
+pub fn reader_of(contract: &Contract, writer: &Value) -> Value {
+    open::opened(alias::aliased(contract, writer), &contract.open, &Value::Bool(true))
 }
 
 /// The field called `name` on the wire, or the struct.

@@ -3,6 +3,8 @@
 //! No schema says so. The type is asked: a name that nobody has ever heard of is put into payloads of its contract.
 //! What is found stands in the contract, and the reader is compared as what it is.
 
+use super::real::own;
+use crate::asked::About;
 use crate::contract::MEMBERS;
 use crate::{Contract, EventDescriptor, RoundTripError, subschema};
 use serde_json::{Map, Value, json};
@@ -13,25 +15,39 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 const UNHEARD_OF: &str = "outbox-unheard-of";
 const TRIES_MAX: usize = 6;
 /// Steps through a schema at one place, as references may lead round.
-const NESTING_MAX: usize = 24;
+pub(super) const NESTING_MAX: usize = 24;
 const UNIONS: [&str; 2] = ["oneOf", "anyOf"];
 
+/// Names by place.
+pub(crate) type Names = BTreeMap<String, BTreeSet<String>>;
+
 /// The places, as JSON pointers with `*` for positions in lists and names in maps, where the type of `event` takes any
-/// name though `contract` has only some; `payloads` are made from it.
-pub(crate) fn find(event: &EventDescriptor, contract: &Contract, payloads: &[Value]) -> BTreeSet<String> {
+/// name though `contract` has only some; `payloads` are made from it. The names that the type says it knows are put into
+/// `names`.
+pub(crate) fn find(
+    event: &EventDescriptor,
+    contract: &Contract,
+    payloads: &[Value],
+    names: &mut Names,
+) -> BTreeSet<String> {
     let mut tried: BTreeMap<String, (usize, bool)> = BTreeMap::new();
     if !has_names(&contract.reads) {
         return BTreeSet::new();
     }
     for payload in payloads {
         let mut texts = Vec::new();
-        let nodes = in_place(&contract.reads, &contract.reads, NESTING_MAX);
+        let nodes = in_place(&contract.reads, &contract.reads);
         collect_texts(&contract.reads, &nodes, payload, &Default::default(), &mut texts);
         for (place, pointer) in texts {
+            let unheard_of = || with_unheard_of(payload, &pointer);
+            if !tried.contains_key(&place) {
+                let known = names_known(event, &unheard_of());
+                names.entry(place.clone()).or_default().extend(known);
+            }
             let (count, all) = tried.entry(place).or_insert((0, true));
             if *count < TRIES_MAX && *all {
                 *count += 1;
-                *all = takes(event, payload, &pointer);
+                *all = takes(event, &unheard_of());
             }
         }
     }
@@ -49,13 +65,23 @@ fn has_names(reads: &Value) -> bool {
     count(reads) > MEMBERS.len()
 }
 
-fn takes(event: &EventDescriptor, payload: &Value, pointer: &str) -> bool {
-    let mut payload = payload.clone();
+/// The payload, without the members of every payload, with a name that nobody knows in that place.
+fn with_unheard_of(payload: &Value, pointer: &str) -> Value {
+    let mut payload = own(payload);
     if let Some(text) = payload.pointer_mut(pointer) {
         *text = Value::from(UNHEARD_OF);
     }
-    let members = payload.as_object_mut().into_iter();
-    members.for_each(|members| MEMBERS.iter().for_each(|&member| drop(members.remove(member))));
+    payload
+}
+
+/// The names that the type knows in the place of the one that nobody knows.
+fn names_known(event: &EventDescriptor, payload: &Value) -> BTreeSet<String> {
+    let asked = (event.asked)(payload).into_iter();
+    let known = asked.filter(|asked| matches!(&asked.about, About::Name(name) if name == UNHEARD_OF));
+    known.flat_map(|known| known.names).map(|&name| name.to_owned()).collect()
+}
+
+fn takes(event: &EventDescriptor, payload: &Value) -> bool {
     let text = payload.to_string();
     catch_unwind(AssertUnwindSafe(|| (event.round_trip)(&text)))
         .is_ok_and(|outcome| !matches!(outcome, Err(RoundTripError::Refused(_))))
@@ -96,18 +122,18 @@ fn collect_texts(
     }
 }
 
-fn escaped(name: &str) -> String {
+pub(super) fn escaped(name: &str) -> String {
     name.replace('~', "~0").replace('/', "~1")
 }
 
 /// The names that a node allows alone.
-fn spelled_out(node: &Value) -> impl Iterator<Item = &str> {
+pub(super) fn spelled_out(node: &Value) -> impl Iterator<Item = &str> {
     let several = node.get("enum").and_then(Value::as_array).into_iter().flatten();
     node.get("const").into_iter().chain(several).filter_map(Value::as_str)
 }
 
 /// The nodes for the member `name` of what `nodes` describe, with everything that applies in place.
-fn inner<'a>(root: &'a Value, nodes: &[&'a Value], name: &str) -> Vec<&'a Value> {
+pub(super) fn inner<'a>(root: &'a Value, nodes: &[&'a Value], name: &str) -> Vec<&'a Value> {
     let mut found = Vec::new();
     for node in nodes {
         let named = node.get("properties").and_then(|fields| fields.get(name));
@@ -119,30 +145,36 @@ fn inner<'a>(root: &'a Value, nodes: &[&'a Value], name: &str) -> Vec<&'a Value>
             None => found.extend(node.get("additionalProperties")),
         }
     }
-    found.into_iter().flat_map(|node| in_place(root, node, NESTING_MAX)).collect()
+    found.into_iter().flat_map(|node| in_place(root, node)).collect()
 }
 
 /// `node` and every schema that applies to the same value.
-fn in_place<'a>(root: &'a Value, node: &'a Value, nesting: usize) -> Vec<&'a Value> {
-    let mut all = vec![node];
-    let Some(nesting) = nesting.checked_sub(1) else { return all };
-    let lists = ["allOf", "anyOf", "oneOf"].into_iter().filter_map(|keyword| node.get(keyword)?.as_array());
-    let target = node.get("$ref").and_then(Value::as_str).and_then(|to| subschema::resolve(root, to));
-    for part in lists.flatten().chain(target) {
-        all.extend(in_place(root, part, nesting));
-    }
+pub(super) fn in_place<'a>(root: &'a Value, node: &'a Value) -> Vec<&'a Value> {
+    let mut all = Vec::new();
+    collect_in_place(root, node, NESTING_MAX, &mut all);
     all
 }
 
+fn collect_in_place<'a>(root: &'a Value, node: &'a Value, nesting: usize, all: &mut Vec<&'a Value>) {
+    all.push(node);
+    let Some(nesting) = nesting.checked_sub(1) else { return };
+    let lists = ["allOf", "anyOf", "oneOf"].into_iter().filter_map(|keyword| node.get(keyword)?.as_array());
+    let target = node.get("$ref").and_then(Value::as_str).and_then(|to| subschema::resolve(root, to));
+    lists.flatten().chain(target).for_each(|part| collect_in_place(root, part, nesting, all));
+}
+
 /// `reads` as the type really reads: any name at each of the open `places`, but those that `other` gives a meaning to.
-pub(super) fn opened(reads: &Value, places: &BTreeSet<String>, other: &Value) -> Value {
+pub(super) fn opened(reads: Value, places: &BTreeSet<String>, other: &Value) -> Value {
+    if places.is_empty() {
+        return reads;
+    }
     let mut opened = reads.clone();
     for place in places {
         let parts: Vec<String> =
             place.split('/').skip(1).map(|part| part.replace("~1", "/").replace("~0", "~")).collect();
-        let mut found = Found { root: reads, openings: BTreeMap::new() };
+        let mut found = Found { root: &reads, openings: BTreeMap::new() };
         found.collect(String::new(), &parts, NESTING_MAX, &BTreeSet::new());
-        let mut nodes = in_place(other, other, NESTING_MAX);
+        let mut nodes = in_place(other, other);
         parts.iter().for_each(|part| nodes = inner(other, &nodes, part));
         let meant: BTreeSet<String> =
             nodes.iter().flat_map(|node| spelled_out(node)).map(str::to_owned).collect();
@@ -179,7 +211,7 @@ impl Found<'_> {
         };
         if let ([tag], Some(branches)) = (parts, union_of(node)) {
             let known: BTreeSet<String> =
-                branches.iter().filter_map(|branch| tag_of(self.root, branch, tag)).collect();
+                branches.iter().flat_map(|branch| tags_of(self.root, branch, tag)).collect();
             if !known.is_empty() {
                 self.openings.insert(pointer, Opening::Tag(tag.clone(), known));
                 return;
@@ -228,10 +260,11 @@ fn union_of(node: &Value) -> Option<&Vec<Value>> {
     UNIONS.into_iter().find_map(|keyword| node.get(keyword)?.as_array())
 }
 
-/// The name by which `tag` tells this branch from the others.
-fn tag_of(root: &Value, branch: &Value, tag: &str) -> Option<String> {
-    let mut nodes = in_place(root, branch, NESTING_MAX).into_iter();
-    nodes.find_map(|node| node.get("properties")?.get(tag)?.get("const")?.as_str()).map(str::to_owned)
+/// The names by which `tag` tells this branch from the others.
+fn tags_of(root: &Value, branch: &Value, tag: &str) -> Vec<String> {
+    let nodes = in_place(root, branch).into_iter();
+    let tags = nodes.filter_map(|node| node.get("properties")?.get(tag)).flat_map(spelled_out);
+    tags.map(str::to_owned).collect()
 }
 
 fn take_any_name(keywords: &mut Map<String, Value>, not: &BTreeSet<String>) {

@@ -3,10 +3,10 @@
 use super::diff::{Change, ChangeKind};
 use super::finding::{Evidence, Finding, FindingId};
 use super::formats::{self, Formats};
-use super::gate::{Gate, is_near, path_of};
+use super::gate::{Gate, is_near, path_of, reader_of};
 use super::normalise::normalise;
 use super::wording::beside;
-use super::{Witness, generate, real, reserved};
+use super::{Witness, alias, generate, real, reserved, witness};
 use crate::Contract;
 use crate::contract::ordering_word;
 use serde_json::Value;
@@ -26,7 +26,7 @@ pub(super) fn check(gate: &Gate<'_>, known: &[Finding]) -> Vec<Finding> {
             ChangeKind::Default { .. } => FindingId::DefaultChanged,
             _ => continue,
         };
-        if covered(change) {
+        if covered(change) || id == FindingId::FieldRemoved && is_renamed_for_readers(gate, change) {
             continue;
         }
         let dropped = || {
@@ -48,42 +48,52 @@ pub(super) fn check(gate: &Gate<'_>, known: &[Finding]) -> Vec<Finding> {
     findings
 }
 
-/// Names under which the released reader found a field and the new one does not; no schema knows them.
+/// Names under which the released reader found a field or a variant and the new one does not; no schema knows them.
 fn aliases(gate: &Gate<'_>) -> Vec<Finding> {
-    let fields = gate.current.reads["properties"].as_object();
-    let is_read = |name: &String| {
-        fields.is_some_and(|fields| fields.contains_key(name))
-            || gate.current.aliases.values().any(|names| names.contains(name))
-    };
+    let released = alias::all(gate.released);
     let released =
-        gate.released.aliases.iter().flat_map(|(field, names)| names.iter().map(move |name| (field, name)));
-    let removed = released.filter(|(_, name)| !is_read(name));
-    removed
-        .map(|(field, name)| {
-            let evidence = under_alias(gate, field, name).unwrap_or(Evidence::Contracts);
-            let finding =
-                gate.finding(FindingId::AliasRemoved, &[], format!("/{}", escaped(field)), evidence);
-            Finding {
-                what: format!("field `{field}` is no longer read as `{name}`"),
-                fix: format!("put `#[serde(alias = \"{name}\")]` back on `{field}`"),
-                ..finding
-            }
-        })
-        .collect()
+        released.flat_map(|(place, name, aliases)| aliases.iter().map(move |alias| (place, name, alias)));
+    let removed =
+        released.filter(|(place, _, alias)| alias::is_read(gate.current, place, alias) == Some(false));
+    removed.map(|(place, name, alias)| alias_removed(gate, place, name, alias)).collect()
 }
 
-/// A payload that the released reader took under the name `alias`, and what the new one makes of it.
-fn under_alias(gate: &Gate<'_>, field: &str, alias: &str) -> Option<Evidence> {
-    let mut payload = generate::example(&gate.released.reads)?;
-    let value = payload.as_object_mut()?.remove(field)?;
-    payload[alias] = value;
-    let reader = formats::options(Formats::Asserted).build(&normalise(&gate.current.reads).ok()?).ok()?;
-    let error = reader.validate(&payload).err().map(|error| error.to_string());
-    let pointer = format!("/{}", escaped(field));
-    Some(match error {
-        Some(error) => Evidence::Refused(Witness { payload, error, pointer }),
+fn alias_removed(gate: &Gate<'_>, place: &str, name: &str, alias: &str) -> Finding {
+    let of_field = alias::is_field(gate.released, place, name);
+    let field = if of_field { format!("{place}/{}", escaped(name)) } else { place.to_owned() };
+    let called = alias::called(gate.released, place, name);
+    let evidence = under_alias(gate, place, name, alias);
+    let pointer = evidence.as_ref().map_or(field, |(_, pointer)| pointer.clone());
+    let finding = gate.finding(
+        FindingId::AliasRemoved,
+        &[],
+        pointer,
+        evidence.map_or(Evidence::Contracts, |(evidence, _)| evidence),
+    );
+    Finding {
+        what: format!("{called} is no longer read as `{alias}`"),
+        fix: format!("put `#[serde(alias = \"{alias}\")]` back on {}", called.trim_start_matches("field ")),
+        ..finding
+    }
+}
+
+/// A payload that the released reader took under the name `alias`, what the new one makes of it, and where.
+fn under_alias(gate: &Gate<'_>, place: &str, name: &str, alias: &str) -> Option<(Evidence, String)> {
+    let (payload, pointer) = alias::under(gate.released, place, name, alias)?;
+    let reader = reader_of(gate.current, &gate.released.reads);
+    let reader = formats::options(Formats::Asserted).build(&normalise(&reader).ok()?).ok()?;
+    let evidence = match witness::refusal(&reader, &payload) {
+        Some((error, _)) => Evidence::Refused(Witness { payload, error, pointer: pointer.clone() }),
         None => Evidence::Dropped(payload),
-    })
+    };
+    Some((evidence, pointer))
+}
+
+/// Whether a field that was only read goes on being read, under an alias.
+fn is_renamed_for_readers(gate: &Gate<'_>, change: &Change) -> bool {
+    let Some((name, around)) = change.path.split_last() else { return false };
+    let place: String = around.iter().map(|part| format!("/{}", escaped(part))).collect();
+    !gate.writes.contains(change) && alias::is_read(gate.current, &place, name) == Some(true)
 }
 
 /// What is declared beside the fields.

@@ -65,12 +65,15 @@ fn deepest<'e>(errors: impl Iterator<Item = &'e ValidationError<'e>>) -> Option<
         let inner = match error.kind() {
             ValidationErrorKind::AnyOf { context } | ValidationErrorKind::OneOfNotValid { context } => {
                 let branches = context.iter().filter_map(|errors| {
-                    // A branch whose tag is another one was never meant.
-                    let tag_differs = |error: &ValidationError<'_>| {
+                    // A branch whose tag is another one was never meant, and its tag is all there is to say of it.
+                    let tag_differs = |error: &&ValidationError<'_>| {
                         matches!(error.kind(), ValidationErrorKind::Constant { .. })
                     };
+                    if let Some(error) = errors.iter().find(tag_differs) {
+                        return Some((false, (error.to_string(), error.instance_path().to_string())));
+                    }
                     let found = deepest(&mut errors.iter() as &mut dyn Iterator<Item = _>)?;
-                    Some((!errors.iter().any(tag_differs), found))
+                    Some((true, found))
                 });
                 let best = branches.max_by_key(|(is_meant, (_, at))| (*is_meant, at.matches('/').count()));
                 best.map(|(_, found)| found)

@@ -1,5 +1,6 @@
 //! The sentences of a finding: what changed, and what to do.
 
+use super::alias;
 use super::diff::{self, Change, ChangeKind};
 use super::finding::FindingId;
 use crate::Contract;
@@ -24,11 +25,12 @@ pub(crate) fn sentences(old: &Contract, new: &Contract) -> Vec<String> {
     let more: Vec<Change> = written.into_iter().filter(|change| !is_told(change)).collect();
     changes.extend(more);
     let mut sentences: Vec<String> = changes.iter().map(sentence).collect();
-    for (field, names) in &new.aliases {
-        let is_new = |name: &&String| !old.aliases.get(field).is_some_and(|names| names.contains(name));
-        let told =
-            names.iter().filter(is_new).map(|name| format!("field `{field}` is also read as `{name}`"));
-        sentences.extend(told);
+    for (place, name, aliases) in alias::all(new) {
+        let mut known = alias::all(old).filter(|(old, known, _)| *old == place && *known == name);
+        let known = known.next().map(|(_, _, aliases)| aliases).unwrap_or_default();
+        let called = alias::called(new, place, name);
+        let more = aliases.iter().filter(|alias| !known.contains(alias));
+        sentences.extend(more.map(|alias| format!("{called} is also read as `{alias}`")));
     }
     sentences
 }
@@ -145,7 +147,7 @@ fn last(path: &[String]) -> &str {
 }
 
 /// `lines[].sku`, as a path of names.
-fn name_of(path: &[String]) -> String {
+pub(super) fn name_of(path: &[String]) -> String {
     if path.is_empty() {
         return "the payload".to_owned();
     }

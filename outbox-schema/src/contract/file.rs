@@ -54,6 +54,7 @@ mod tests {
             ordering: OrderingMode::Keyed,
             key: "field id".to_owned(),
             aliases: BTreeMap::new(),
+            nested_aliases: BTreeMap::new(),
             refuses: BTreeSet::new(),
             retired: None,
             open: BTreeSet::new(),

@@ -110,6 +110,7 @@ mod tests {
             serialize_schema: || Value::Null,
             deserialize_schema: || Value::Null,
             round_trip: |payload| Ok(payload.to_owned()),
+            asked: |_| Vec::new(),
         }
     }
 

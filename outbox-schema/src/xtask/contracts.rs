@@ -1,7 +1,7 @@
 //! The contracts of the code, and those that are committed.
 
 use super::files::shown;
-use crate::compat::{self, Behaviour, Sample, open};
+use crate::compat::{self, Behaviour, Sample, alias};
 use crate::{Catalog, Contract, ContractError, EventDescriptor, baseline, contract, samples};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -58,28 +58,31 @@ fn of_one(event: &'static EventDescriptor, schemas: &Path) -> Result<Declared, S
     let recorded = samples::read(schemas, event.event_type)?;
     let of_this_version =
         |(version, sample): (u32, Sample)| (version == event.event_version).then_some(sample);
-    let samples = recorded.into_iter().filter_map(of_this_version).collect();
+    let samples: Vec<Sample> = recorded.into_iter().filter_map(of_this_version).collect();
     let payloads = compat::payloads_of(&contract.reads);
-    contract.open = open::find(event, &contract, &payloads);
+    compat::complete(event, &mut contract, &payloads, &samples);
     let behaviour = Behaviour::of(event, &mut contract, payloads, samples);
     Ok(Declared { event, contract, behaviour })
 }
 
-/// Gives each contract the names that were removed before it: since the release if that is known, else as committed.
+/// Gives each contract what it has from before: names that were removed, and aliases that only former names bring to light.
+/// Before is the release if that is known, else what is committed.
 pub(super) fn carry(
     declared: &mut [Declared],
     released: Option<&[Contract]>,
     committed: &BTreeMap<String, Contract>,
 ) {
-    for Declared { contract, .. } in declared {
+    for Declared { event, contract, .. } in declared {
         let place = contract.file_name();
-        contract.reserved = match released {
-            Some(released) => {
-                let before = released.iter().find(|released| released.file_name() == place);
-                before.map(|before| compat::reserved(before, contract)).unwrap_or_default()
-            }
-            None => committed.get(&place).map(|known| known.reserved.clone()).unwrap_or_default(),
+        let last = released.map(|released| released.iter().find(|released| released.file_name() == place));
+        let known = committed.get(&place);
+        contract.reserved = match last {
+            Some(last) => last.map(|last| compat::reserved(last, contract)).unwrap_or_default(),
+            None => known.map(|known| known.reserved.clone()).unwrap_or_default(),
         };
+        if let Some(before) = last.flatten().or(known) {
+            alias::find_again(event, contract, before);
+        }
     }
 }
 

@@ -15,6 +15,7 @@ fn contract(fields: &Value, required: &[&str]) -> Contract {
         ordering: OrderingMode::Keyed,
         key: "field id".to_owned(),
         aliases: BTreeMap::new(),
+        nested_aliases: BTreeMap::new(),
         refuses: BTreeSet::new(),
         retired: None,
         open: BTreeSet::new(),
@@ -66,6 +67,7 @@ fn event() -> EventDescriptor {
         serialize_schema: || Value::Null,
         deserialize_schema: || Value::Null,
         round_trip: |payload| Ok(payload.to_owned()),
+        asked: |_| Vec::new(),
     }
 }
 
@@ -112,7 +114,7 @@ fn a_name_that_is_no_longer_read_is_found_though_no_schema_has_it() {
     let fields = json!({ "id": { "type": "string" }, "type": { "type": ["string", "null"] } });
     let old = contract(&fields, &["id"]);
     let old = Contract { aliases: BTreeMap::from([("type".to_owned(), vec!["sort".to_owned()])]), ..old };
-    let new = Contract { aliases: BTreeMap::new(), ..old.clone() };
+    let new = Contract { aliases: BTreeMap::new(), nested_aliases: BTreeMap::new(), ..old.clone() };
     assert_eq!(found(&old, &new), [("alias-removed", 12)]);
     assert_eq!(found(&new, &old), [], "a further name harms nobody");
 }

@@ -1,7 +1,7 @@
 //! Types with open and closed enums, found as what they are, and compared so.
 
 use super::*;
-use crate::compat::{FindingId, check};
+use crate::compat::{FindingId, check, contract_of};
 use crate::{Event, EventSource, KeySource};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -99,9 +99,7 @@ fn contract<E: Event>() -> Contract {
         fields: &[],
     };
     let event = EventDescriptor::of::<E>(source);
-    let mut contract = Contract::of(&event).unwrap();
-    contract.open = find(&event, &contract, &crate::compat::payloads_of(&contract.reads));
-    contract
+    contract_of(&event).unwrap()
 }
 
 #[test]

@@ -21,6 +21,7 @@ fn contract(fields: &Value) -> Contract {
         ordering: OrderingMode::Unordered,
         key: "none".to_owned(),
         aliases: BTreeMap::new(),
+        nested_aliases: BTreeMap::new(),
         refuses: BTreeSet::new(),
         retired: None,
         open: BTreeSet::new(),

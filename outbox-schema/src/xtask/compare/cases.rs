@@ -134,6 +134,7 @@ fn contract(writes: &Value, reads: &Value) -> Contract {
         ordering: OrderingMode::Unordered,
         key: "none".to_owned(),
         aliases: BTreeMap::new(),
+        nested_aliases: BTreeMap::new(),
         refuses: BTreeSet::new(),
         retired: None,
         open: BTreeSet::new(),

@@ -7,15 +7,16 @@ mod shapes;
 mod tally;
 
 use attack::{Broken, Proof, Question, attack, prove};
-use outbox::compat::{Finding, Severity, Verdict, check};
+use outbox::compat::{Evidence, Finding, Verdict, check};
 use shapes::{Dice, Program};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
-use tally::Tally;
+use tally::{Counts, Tally};
 
 /// Pairs of types, unless `OUTBOX_PAIRS` says otherwise.
 const PAIRS: u64 = 10_000;
-/// One break in so many is attacked as if it had passed, to see that the attack would find it.
+/// One break in so many is attacked as if it had passed, to see that the attack would find it; and one pass in so many is
+/// put before the gate as a whole.
 const TRIALS: usize = 8;
 
 #[test]
@@ -48,9 +49,17 @@ fn what_the_gate_lets_pass_is_read_by_serde() {
             found * 10 > attacked * 9,
             "OUTBOX_SEED={seed}: the attack finds {found} of {attacked} breaks"
         );
-        let (breaks, confirmed) =
-            (tally.total(|counts| counts.breaks), tally.total(|counts| counts.confirmed));
-        assert!(confirmed * 100 > breaks * 97, "OUTBOX_SEED={seed}: {confirmed} of {breaks} breaks are real");
+        for (question, counts) in &tally.by_question {
+            let Counts { breaks, confirmed, mended, .. } = *counts;
+            let shown = (confirmed + mended) * 1_000;
+            // The released type is not at hand: what it reads beyond its contract can't be known.
+            let is_enough =
+                if *question == Question::Forward { shown > breaks * 985 } else { shown == breaks * 1_000 };
+            assert!(
+                is_enough,
+                "OUTBOX_SEED={seed}: {question:?}: {confirmed} and {mended} of {breaks} breaks are real"
+            );
+        }
         assert!(tally.passed * 10 > tally.failed, "OUTBOX_SEED={seed}: hardly any pair passes");
         assert_eq!(tally.undecided, 0, "OUTBOX_SEED={seed}");
     }
@@ -97,37 +106,56 @@ fn a_gate_that_lets_everything_pass_is_found_out() {
 
 /// What is said of one pair.
 struct Answers {
-    verdicts: Vec<(Question, Verdict)>,
-    /// The gate as a whole, with its policy, lets it pass.
+    verdicts: Vec<(Question, Arc<Verdict>)>,
+    /// Everything holds.
     passes: bool,
     /// Nothing breaks, and not all is proven.
     is_open: bool,
 }
 
 impl Answers {
-    fn about(old: &Program, new: &Program) -> Self {
-        let mut verdicts = Vec::new();
+    fn about(gate: &Gate, old: usize, new: usize) -> Self {
+        let mut verdicts: Vec<(Question, Arc<Verdict>)> = Vec::new();
         for question in Question::ALL {
             // What the old reader takes holds all that the old writer writes.
             let is_implied = question == Question::Reader
-                && verdicts.iter().any(|known| matches!(known, (Question::Backward, Verdict::Breaks(_))));
+                && verdicts.iter().any(|(known, verdict)| *known == Question::Backward && is_break(verdict));
             if !is_implied {
-                verdicts.push((question, question.ask(old, new)));
+                verdicts.push((question, gate.verdict(question, old, new)));
             }
         }
-        let all_hold = verdicts.iter().all(|(_, verdict)| *verdict == Verdict::Holds);
-        let some_break = verdicts.iter().any(|(_, verdict)| matches!(verdict, Verdict::Breaks(_)));
-        // Where something breaks, the gate goes on to look for all the places, which takes long.
-        let is_harmless = |finding: Finding| finding.id.severity() == Severity::Warning;
-        let passes = all_hold && check(&old.contract, &new.contract, None).into_iter().all(is_harmless);
-        Self { verdicts, passes, is_open: !all_hold && !some_break }
+        let passes = verdicts.iter().all(|(_, verdict)| **verdict == Verdict::Holds);
+        let some_break = verdicts.iter().any(|(_, verdict)| is_break(verdict));
+        Self { verdicts, passes, is_open: !passes && !some_break }
     }
 }
 
-/// The programs, and what the gate said of pairs of them.
+fn is_break(verdict: &Verdict) -> bool {
+    matches!(verdict, Verdict::Breaks(_))
+}
+
+/// Whether each payload that a person is shown, with today's type at hand, fails as it should, or says that it does not.
+/// What the released type makes of it nobody can know then.
+fn is_shown_as_it_is(old: &Program, new: &Program, question: Question) -> bool {
+    let findings = check(&old.contract, &new.contract, Some(new.event));
+    let mut about = findings.iter().filter(|finding| finding.id == question.finding()).peekable();
+    let is_true = |finding: &Finding| match &finding.evidence {
+        Evidence::Refused(witness) if witness.error.contains("the type itself") => true,
+        Evidence::Refused(witness) => match prove(old, new, question, &witness.payload) {
+            Proof::Confirmed => true,
+            Proof::Unreal => question != Question::Forward,
+            _ => false,
+        },
+        _ => true,
+    };
+    about.peek().is_some() && about.all(is_true)
+}
+
+/// The programs, and what the engine said of pairs of them: whether what the first reads, or only what it writes, is read
+/// by the second.
 struct Gate {
     programs: Vec<Program>,
-    known: Mutex<HashMap<(usize, usize), Arc<Answers>>>,
+    known: Mutex<HashMap<(bool, usize, usize), Arc<Verdict>>>,
 }
 
 impl Gate {
@@ -138,10 +166,19 @@ impl Gate {
     fn judge(&self, seed: u64, tally: &mut Tally) {
         let mut dice = Dice::new(seed);
         let (old, new) = self.pair(&mut dice);
-        let answers = self.answers(old, new);
+        let answers = Answers::about(self, old, new);
         let (old, new) = (&self.programs[old], &self.programs[new]);
-        match *answers {
-            Answers { passes: true, .. } => tally.passed += 1,
+        match answers {
+            Answers { passes: true, .. } => {
+                tally.passed += 1;
+                // The gate asks the same questions once more, which takes long.
+                if dice.below(TRIALS) == 0 {
+                    let asked =
+                        |finding: &Finding| Question::ALL.map(Question::finding).contains(&finding.id);
+                    let findings = check(&old.contract, &new.contract, Some(new.event));
+                    assert!(!findings.iter().any(asked), "OUTBOX_SEED={seed}: {findings:?}");
+                }
+            }
             Answers { is_open: true, .. } => tally.undecided += 1,
             _ => tally.failed += 1,
         }
@@ -149,7 +186,7 @@ impl Gate {
         for (question, verdict) in &answers.verdicts {
             let question = *question;
             let counts = tally.by_question.entry(question).or_default();
-            match verdict {
+            match &**verdict {
                 Verdict::NotProven(_) => counts.open += 1,
                 Verdict::Holds => {
                     counts.holds += 1;
@@ -172,6 +209,7 @@ impl Gate {
                     }
                     match prove(old, new, question, &witness.payload) {
                         Proof::Confirmed => counts.confirmed += 1,
+                        _ if is_shown_as_it_is(old, new, question) => counts.mended += 1,
                         proof => {
                             let case = format!("{question:?} {name}: {}", witness.payload);
                             *tally.doubtful.entry((proof, case)).or_default() += 1;
@@ -182,15 +220,20 @@ impl Gate {
         }
     }
 
-    /// What is answered to the questions about a pair; the same each time.
-    fn answers(&self, old: usize, new: usize) -> Arc<Answers> {
+    /// The answer to the question about a pair. What is written by one and read by the other is asked in both directions.
+    fn verdict(&self, question: Question, old: usize, new: usize) -> Arc<Verdict> {
+        let asked = match question {
+            Question::Backward => (false, old, new),
+            Question::Forward => (false, new, old),
+            Question::Reader => (true, old, new),
+        };
         let known = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(answers) = known().get(&(old, new)) {
-            return Arc::clone(answers);
+        if let Some(verdict) = known().get(&asked) {
+            return Arc::clone(verdict);
         }
-        let answers = Arc::new(Answers::about(&self.programs[old], &self.programs[new]));
-        known().insert((old, new), Arc::clone(&answers));
-        answers
+        let verdict = Arc::new(question.ask(&self.programs[old], &self.programs[new]));
+        known().insert(asked, Arc::clone(&verdict));
+        verdict
     }
 
     /// Two programs, most often with the same form or the same inner type.

@@ -1,7 +1,7 @@
 //! Tries to break a pair of types with payloads, through serde itself.
 
 use super::shapes::{Dice, Program};
-use outbox::compat::{Formats, Verdict, close_writer, compare};
+use outbox::compat::{FindingId, Formats, Verdict, close_writer, compare, reader_of};
 use serde_json::Value;
 
 /// Payloads tried in each direction.
@@ -20,15 +20,24 @@ pub(super) enum Question {
 impl Question {
     pub(super) const ALL: [Self; 3] = [Self::Backward, Self::Forward, Self::Reader];
 
+    /// The kind of finding that says "breaks".
+    pub(super) fn finding(self) -> FindingId {
+        match self {
+            Self::Backward => FindingId::ReaderRefusesReleased,
+            Self::Forward => FindingId::ReleasedReaderRefuses,
+            Self::Reader => FindingId::ReaderNarrowed,
+        }
+    }
+
     /// What the engine answers.
     pub(super) fn ask(self, old: &Program, new: &Program) -> Verdict {
         let (old, new) = (&old.contract, &new.contract);
         let (writer, reader) = match self {
-            Self::Backward => (&old.writes, &new.reads),
-            Self::Forward => (&new.writes, &old.reads),
-            Self::Reader => (&old.reads, &new.reads),
+            Self::Backward => (&old.writes, new),
+            Self::Forward => (&new.writes, old),
+            Self::Reader => (&old.reads, new),
         };
-        compare(&close_writer(writer), reader, Formats::Asserted)
+        compare(&close_writer(writer), &reader_of(reader, writer), Formats::Asserted)
     }
 }
 

@@ -29,6 +29,8 @@ pub(super) struct Counts {
     pub(super) breaks: usize,
     /// Breaks whose payload one side takes and the other refuses.
     pub(super) confirmed: usize,
+    /// Others, in whose place the gate shows one that does once it has the type at hand, or says that it found none.
+    pub(super) mended: usize,
     /// Breaks that were attacked as if they passed, and how many of them the attack found.
     pub(super) attacked: usize,
     pub(super) found: usize,
@@ -46,6 +48,7 @@ impl Tally {
             own.open += counts.open;
             own.breaks += counts.breaks;
             own.confirmed += counts.confirmed;
+            own.mended += counts.mended;
             own.attacked += counts.attacked;
             own.found += counts.found;
         }
@@ -65,12 +68,13 @@ impl Tally {
 impl Display for Tally {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{} pass, {} fail, {} undecided", self.passed, self.failed, self.undecided)?;
-        let head = ["question", "holds", "hidden", "open", "breaks", "confirmed", "attacked", "found"];
+        let head =
+            ["question", "holds", "hidden", "open", "breaks", "confirmed", "mended", "attacked", "found"];
         head.iter().try_for_each(|word| write!(f, "{word:>10}"))?;
         for (question, counts) in &self.by_question {
-            let Counts { holds, hidden, open, breaks, confirmed, attacked, found } = counts;
+            let Counts { holds, hidden, open, breaks, confirmed, mended, attacked, found } = counts;
             write!(f, "\n{:>10}", format!("{question:?}"))?;
-            [holds, hidden, open, breaks, confirmed, attacked, found]
+            [holds, hidden, open, breaks, confirmed, mended, attacked, found]
                 .iter()
                 .try_for_each(|count| write!(f, "{count:>10}"))?;
         }

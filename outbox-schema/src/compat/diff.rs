@@ -132,6 +132,10 @@ impl<'a> Walk<'a> {
             return;
         }
         self.scalars(&old, &new, path);
+        // A list that was a struct has other parts as a matter of course.
+        if old.is_of_another_kind(&new) {
+            return;
+        }
         self.open.push(pair);
         self.fields(&old, &new, path);
         for (old, new) in [(&old.items, &new.items), (&old.rest, &new.rest)] {
@@ -230,6 +234,12 @@ impl Shape<'_> {
     fn is_untagged(&self, tagged: &Shape<'_>) -> bool {
         let is_enum = !tagged.variants.is_empty() && tagged.fields.is_empty();
         is_enum && self.variants.is_empty() && !self.fields.is_empty()
+    }
+
+    /// Whether no value can be of both types.
+    fn is_of_another_kind(&self, other: &Self) -> bool {
+        let types = [self, other].map(|shape| without_null(&shape.types));
+        types.iter().all(|types| !types.is_empty()) && types[0].is_disjoint(&types[1])
     }
 
     fn tag_text(&self) -> String {

@@ -98,7 +98,7 @@ impl Gate<'_> {
                 }
             };
             let pointer = witness.pointer.clone();
-            let path = self.cause_of(path_of(&pointer), changes);
+            let path = self.cause_of(place_in(&writer, path_of(&pointer)), changes);
             let rest = loosen(&reader, &path).filter(|_| findings.len() + 1 < PLACES_MAX);
             let witness = self.borne_out(id, witness, &writer, &reader);
             // The last one stands for everything that may be behind it.
@@ -223,6 +223,17 @@ pub(super) fn path_of(pointer: &str) -> Vec<String> {
         Err(_) => part.replace("~1", "/").replace("~0", "~"),
     };
     pointer.split('/').skip(1).map(part).collect()
+}
+
+/// The refused place, or the map around it, where `writer` can write any name: each would be refused like it.
+fn place_in(writer: &Value, mut refused: Vec<String>) -> Vec<String> {
+    let Some((name, around)) = refused.split_last() else { return refused };
+    let place: String = around.iter().map(|part| format!("/{}", alias::escaped(part))).collect();
+    let names = alias::names_at(writer, &place);
+    if names.contains(&None) && !names.contains(&Some(name.as_str())) {
+        refused.pop();
+    }
+    refused
 }
 
 /// Whether a change at `change` may be what a payload is refused for at `refused`.

@@ -261,13 +261,13 @@ pub(super) const CHANGES: &[Change] = &[
             found(
                 NEW_FAILS,
                 "pub amount",
-                "`amount` changed its type from integer (uint64) to object; field `amount.amount` was added and is required",
+                "`amount` changed its type from integer (uint64) to object",
                 "change `amount` back, and put the new type into an optional field of another name",
             ),
             found(
                 OLD_FAILS,
                 "pub amount",
-                "`amount` changed its type from integer (uint64) to object; field `amount.amount` was added and is required",
+                "`amount` changed its type from integer (uint64) to object",
                 "change `amount` back, and put the new type into an optional field of another name",
             ),
         ],

@@ -208,3 +208,21 @@ fn a_type_that_contains_itself_ends() {
     );
     assert_eq!(found, ["`v` changed its type from integer (int32) to string"]);
 }
+
+#[test]
+fn what_is_inside_of_another_type_is_no_change_of_its_own() {
+    let found = versions!(
+        struct E {
+            a: Line,
+            b: u8,
+        }
+        struct E {
+            a: (String, u8),
+            b: Line,
+        }
+    );
+    assert_eq!(
+        found,
+        ["`a` changed its type from object to array", "`b` changed its type from integer (uint8) to object"]
+    );
+}

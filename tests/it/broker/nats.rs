@@ -278,6 +278,33 @@ async fn deliveries_lost_after_a_restart_of_the_server_come_before_newer_ones() 
     }
 }
 
+/// What another process acks is not waited for any more, though it is held here.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_delivery_lost_beside_one_that_another_process_acks_comes_before_newer_ones() {
+    let Some(server) = Nats::shared().await else { return };
+    let (topic, broker) = (server.fresh_topic(), NatsBroker::new(config(server.url())));
+    let sent: Vec<NewEvent> = (0..5).map(|_| event(&topic, Some("foobar"))).collect();
+    for event in &sent[..3] {
+        publish(&broker, event).await.unwrap();
+    }
+    let mut subscription = broker.subscribe(&subscription(&topic, "14")).await.unwrap();
+    let mut taken = 0;
+    while taken < 3 {
+        taken += subscription.next(3, Duration::from_millis(100)).await.unwrap().len();
+    }
+    // The open request for deliveries comes to its end.
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    let durable = "billing=charge-14";
+    server.publish_raw(&format!("$JS.ACK.{topic}.{durable}.1.3.3.0.0"), b"", b"+ACK").await;
+    publish(&broker, &sent[3]).await.unwrap();
+    server.take_raw(&topic, durable, 1).await;
+    publish(&broker, &sent[4]).await.unwrap();
+
+    let received = receive(&mut *subscription, 2).await;
+
+    assert_eq!(received, [sent[3].id, sent[4].id]);
+}
+
 /// Receives and acks that many events; returns the ids in the order of their first delivery.
 async fn receive(subscription: &mut dyn Subscription, count: usize) -> Vec<EventId> {
     let started = Instant::now();

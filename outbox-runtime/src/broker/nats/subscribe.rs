@@ -8,9 +8,13 @@
 //!       a delivery is missing, a request failed, or the subscription is new
 //!     ┌───────────────────────────────────────────────────────────┐
 //!     │                                                           ▼
-//!  in order ◀── all that the server waits ── collecting ◀── declared, and if something is missing:
-//!                for an ack of is held here                 shortened ── expiring
+//!  in order ◀── all that the server waits ── collecting ◀── declared, and if the server waits for
+//!                for an ack of has come here                any ack: shortened ── expiring
 //! ```
+//!
+//! The server only says how many deliveries it waits for. Not all that is held here is among them: another process may
+//! have acked one that came to both, and a restarted server forgets. So when a delivery is missing, nothing that is here
+//! counts until the server has repeated it, and what the caller does not have yet is let go.
 //!
 //! Only in order does it yield, lowest first. The states are kept in the subscription, since a caller drops `next`
 //! whenever something else happens first.
@@ -98,6 +102,8 @@ struct Held {
     message: Message,
     key: Option<String>,
     state: State,
+    /// Whether the server waits for its ack, as far as is known.
+    is_awaited: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -154,11 +160,11 @@ impl NatsSubscription {
         match self.phase {
             Phase::Unknown => {
                 self.request = None;
+                self.let_go();
                 self.declare(self.config.ack_wait).await?;
                 let info = self.info().await?;
-                let is_missing = info.num_ack_pending > self.held.len();
                 self.last_delivery = info.delivered.consumer_sequence;
-                self.phase = if is_missing { Phase::Shortening } else { Phase::InOrder };
+                self.phase = if info.num_ack_pending > 0 { Phase::Shortening } else { Phase::InOrder };
             }
             Phase::Shortening => {
                 self.declare(Duration::from_millis(1)).await?;
@@ -183,14 +189,21 @@ impl NatsSubscription {
         Ok(())
     }
 
+    /// Lets go what the caller does not have, and counts nothing of the rest.
+    fn let_go(&mut self) {
+        self.held.retain(|_, held| held.state != State::Ready);
+        self.held.values_mut().for_each(|held| held.is_awaited = false);
+    }
+
     async fn look_whether_complete(&mut self) -> Result<(), BrokerError> {
         let info = self.info().await?;
         if self.phase != Phase::Collecting {
             return Ok(());
         }
-        // An ack of an earlier process that arrives just now can end this too early. Order would suffer only if the
-        // server then gave newer events before repeated ones, which it does not.
-        if info.num_ack_pending <= self.held.len() {
+        // An ack of an earlier process that arrives just now can end this too early. What has not come yet is then above
+        // all that has: the server repeats in order, and before it gives anything new.
+        let awaited = self.held.values().filter(|held| held.is_awaited).count();
+        if info.num_ack_pending <= awaited {
             self.phase = Phase::InOrder;
         } else if self.catching_up_since.is_some_and(|since| since.elapsed() > self.config.ack_wait * 2) {
             tracing::warn!(
@@ -289,12 +302,13 @@ impl NatsSubscription {
             // forgotten it, so it gets it again. While catching up the server repeats everything at once.
             Some(held) => {
                 held.message = message;
+                held.is_awaited = true;
                 if held.state == State::Yielded && self.phase == Phase::InOrder {
                     held.state = State::Ready;
                 }
             }
             None => {
-                self.held.insert(place, Held { message, key, state: State::Ready });
+                self.held.insert(place, Held { message, key, state: State::Ready, is_awaited: true });
             }
         }
         Ok(number)

@@ -37,7 +37,7 @@ fn between(chance: &mut StdRng, least: f64, most: f64) -> Duration {
 
 /// Kills a process, or lets it stand still for as long as another needs to take over, or sends it away.
 async fn torment_processes<S: TortureStore>(arena: Arc<Arena<S>>, mut chance: StdRng) {
-    while arena.rest(between(&mut chance, 0.3, 1.8)).await {
+    while arena.rest(between(&mut chance, 0.5, 3.0)).await {
         let mut crew = arena.crew.lock().await;
         let Some(member) = crew.any(&mut chance) else { continue };
         match chance.random_range(0..100) {
@@ -113,7 +113,7 @@ async fn slow_database<S: TortureStore>(arena: Arc<Arena<S>>, mut chance: StdRng
 
 async fn kill_broker<S: TortureStore>(arena: Arc<Arena<S>>, mut chance: StdRng) {
     let Some(nats) = &arena.ground.nats else { return };
-    while arena.rest(between(&mut chance, 4.0, 12.0)).await {
+    while arena.rest(between(&mut chance, 6.0, 20.0)).await {
         arena.tell("broker killed", "nats");
         nats.kill();
         arena.rest(between(&mut chance, 0.0, 2.5)).await;
@@ -123,7 +123,7 @@ async fn kill_broker<S: TortureStore>(arena: Arc<Arena<S>>, mut chance: StdRng) 
 
 async fn kill_database<S: TortureStore>(arena: Arc<Arena<S>>, mut chance: StdRng) {
     let Some(postgres) = &arena.ground.postgres else { return };
-    while arena.rest(between(&mut chance, 4.0, 12.0)).await {
+    while arena.rest(between(&mut chance, 6.0, 20.0)).await {
         arena.tell("database killed", "postgres");
         postgres.kill();
         arena.rest(between(&mut chance, 0.0, 2.5)).await;
@@ -144,7 +144,7 @@ async fn hold_transactions<S: TortureStore>(arena: Arc<Arena<S>>, mut chance: St
 
 /// Lets all leases run out at once, or last for an hour, as when the database's clock is set.
 async fn let_the_clock_jump<S: TortureStore>(arena: Arc<Arena<S>>, mut chance: StdRng) {
-    while arena.rest(between(&mut chance, 5.0, 25.0)).await {
+    while arena.rest(between(&mut chance, 8.0, 40.0)).await {
         let is_back = chance.random_ratio(1, 3);
         arena.tell(if is_back { "clock set back" } else { "clock set forth" }, "the database");
         let _ = arena.outbox.store().move_leases(if is_back { 3_600 } else { -3_600 }).await;
@@ -153,7 +153,7 @@ async fn let_the_clock_jump<S: TortureStore>(arena: Arc<Arena<S>>, mut chance: S
 
 /// From one process of a role to five and back.
 async fn scale<S: TortureStore>(arena: Arc<Arena<S>>, mut chance: StdRng) {
-    while arena.rest(between(&mut chance, 4.0, 20.0)).await {
+    while arena.rest(between(&mut chance, 6.0, 25.0)).await {
         let is_relay = arena.ground.nats.is_some() && chance.random_ratio(1, 2);
         let role = if is_relay { Role::Relay } else { Role::Consumer };
         for count in [1, 5, 1, 2] {

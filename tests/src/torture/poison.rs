@@ -18,7 +18,8 @@ pub(super) async fn deadly<S: TortureStore>(arena: Arc<Arena<S>>, mut chance: St
     let producer = Producer::new(arena.outbox.clone(), Arc::clone(&arena.scene), 0, 0);
     let mut pause = Duration::from_secs(chance.random_range(3..10));
     while arena.rest(pause).await {
-        pause = Duration::from_secs(chance.random_range(20..60));
+        // The whole system is slow until it is found, and so nothing else would be tried.
+        pause = Duration::from_secs(chance.random_range(60..180));
         let kills_relay = arena.ground.nats.is_some() && chance.random_ratio(1, 2);
         let plan = if kills_relay { Plan::KillRelay } else { Plan::KillConsumer };
         let key = format!("bad-{}", chance.random_range(0..3));

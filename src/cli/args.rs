@@ -3,7 +3,7 @@
 use super::{failure::Failure, moment};
 use crate::{
     EventId, OnPoison, RelayConfig, ScheduledFilter, Start, cursor::Filter, dead_letter::DeadLetterFilter,
-    envelope::Seq, held::Stage,
+    envelope::Seq, held::Stage, store::Retention,
 };
 use clap::{Parser, Subcommand};
 use std::{path::PathBuf, time::Duration};
@@ -39,7 +39,12 @@ pub(super) struct DatabaseArgs {
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
     /// Creates or updates the tables, under the role that owns them
-    Migrate,
+    Migrate {
+        /// How long the log is to keep an event that every relay and consumer has settled (PostgreSQL; a relay of SQLite is
+        /// told)
+        #[arg(long, value_name = "SPAN", default_value = "7d", value_parser = moment::span)]
+        retention: Duration,
+    },
     /// Publishes committed events to a broker until SIGTERM or SIGINT
     Relay(RelayArgs),
     /// Shows each relay and consumer in numbers
@@ -95,12 +100,33 @@ pub(super) struct RelayArgs {
     /// How often an event is tried that the broker does not confirm while it confirms others [default: 8]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(super) attempts: Option<u32>,
+    /// How long the log keeps an event that every relay and consumer has settled; on PostgreSQL no longer than `migrate` was
+    /// told [default: 7d]
+    #[arg(long, value_name = "SPAN", value_parser = moment::span)]
+    pub(super) retention: Option<Duration>,
+    /// How much longer an event is kept for a relay or consumer that lags [default: 7d]
+    #[arg(long, value_name = "SPAN", value_parser = moment::span)]
+    pub(super) retention_wait: Option<Duration>,
+    /// How long a dead letter is kept after its last failure [default: 90d]
+    #[arg(long, value_name = "SPAN", value_parser = moment::span)]
+    pub(super) dead_letter_retention: Option<Duration>,
     /// The most keys that may wait before the relay reads no further [default: 100000]
     #[arg(long, value_name = "N")]
     pub(super) waiting_keys_max: Option<u64>,
 }
 
 impl RelayArgs {
+    /// What is kept how long.
+    pub(super) fn kept(&self) -> Retention {
+        let default = Retention::default();
+        Retention {
+            log: self.retention.unwrap_or(default.log),
+            wait_max: self.retention_wait.unwrap_or(default.wait_max),
+            dead_letters: self.dead_letter_retention.unwrap_or(default.dead_letters),
+            ..default
+        }
+    }
+
     /// The relay that was described.
     pub(super) fn config(&self) -> RelayConfig {
         let filter = Filter {

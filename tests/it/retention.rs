@@ -14,6 +14,7 @@ use std::time::Duration;
 on_each_store! {
     a_relay_that_is_gone_is_forgotten_and_the_log_no_longer_kept_for_it,
     a_stage_with_undelivered_events_is_forgotten_only_together_with_them,
+    a_dead_letter_past_its_retention_is_discarded_and_its_key_goes_on,
     a_consumer_that_was_forgotten_and_comes_back_applies_nothing_twice,
 }
 
@@ -92,6 +93,33 @@ async fn a_stage_with_undelivered_events_is_forgotten_only_together_with_them<S:
     let before = broker.confirmed().len();
     let runner = run(&world, "gone", broker.clone()).await;
     eventually("all is published", async || broker.confirmed().len() == before + 3).await;
+    runner.stop().await.unwrap();
+}
+
+async fn a_dead_letter_past_its_retention_is_discarded_and_its_key_goes_on<S: TestStore>() {
+    let Some(world) = World::<S>::start().await else { return };
+    let outbox = &world.outbox;
+    let broker = Arc::new(MemoryBroker::default());
+    broker.refuse_key("bad");
+    let runner = run(&world, "default", broker.clone()).await;
+    world.enqueue_each([noted("bad", 1), noted("bad", 2)]).await;
+    let dead = async || outbox.dead_letters(&DeadLetterFilter::default(), 10).await.unwrap().len();
+    eventually("one is set aside and one waits behind it", async || {
+        let status = outbox.store().status().await.unwrap();
+        status.iter().any(|stage| stage.dead_letters == 1 && stage.held == 1)
+    })
+    .await;
+    broker.accept_key("bad");
+    let young = Retention::default();
+    outbox.store().sweep(Owner::new(), &young).await.unwrap();
+    assert_eq!(dead().await, 1);
+
+    let old = Retention { dead_letters: Duration::ZERO, ..Retention::default() };
+    outbox.store().sweep(Owner::new(), &old).await.unwrap();
+
+    eventually("the key goes on", async || broker.confirmed().len() == 1).await;
+    assert!(broker.confirmed()[0].payload.contains("\"n\":2"), "{}", broker.confirmed()[0].payload);
+    assert_eq!(dead().await, 0);
     runner.stop().await.unwrap();
 }
 

@@ -412,12 +412,15 @@ pub struct Retention {
     pub inbox: Duration,
     /// How long a stage that lags is waited for; default 7 days.
     pub wait_max: Duration,
+    /// Of dead letters, after their last failure; default 90 days. Then they are discarded, and a key that waits for one
+    /// goes on.
+    pub dead_letters: Duration,
 }
 
 impl Default for Retention {
     fn default() -> Self {
-        let week = Duration::from_secs(7 * 24 * 3600);
-        Self { log: week, inbox: week, wait_max: week }
+        let days = |days: u64| Duration::from_secs(days * 24 * 3600);
+        Self { log: days(7), inbox: days(7), wait_max: days(7), dead_letters: days(90) }
     }
 }
 

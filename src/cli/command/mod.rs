@@ -37,7 +37,7 @@ impl<S: Database> Session<'_, S> {
 
 pub(super) async fn run<S: Database>(session: Session<'_, S>, command: Command) -> Result<ExitCode, Failure> {
     match command {
-        Command::Migrate => migrate::run(session).await,
+        Command::Migrate { .. } => migrate::run(session).await,
         Command::Relay(args) => relay::run(session, args).await,
         Command::Status { json } => status::run(session, json).await,
         Command::DeadLetters(DeadLettersCommand::List { filter, max }) => {

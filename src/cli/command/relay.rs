@@ -21,11 +21,10 @@ pub(super) async fn run<S: Database>(session: Session<'_, S>, args: RelayArgs) -
         source => Failure::Relay { name: args.name.clone(), source: source.into() },
     };
     let patience = session.patience.left();
-    let start = session
-        .outbox
-        .runner()
-        .relay(args.config(), broker)
-        .settings(|settings| settings.patience = patience);
+    let start = session.outbox.runner().relay(args.config(), broker).settings(|settings| {
+        settings.patience = patience;
+        settings.retention = args.kept();
+    });
     let runner = tokio::select! { biased;
         () = stop.requested() => return Ok(ExitCode::SUCCESS),
         runner = start.start() => runner.map_err(failed)?,

@@ -13,7 +13,7 @@ use super::{
     patience::Patience,
 };
 use crate::{Outbox, Store, StoreError};
-use std::{future::Future, pin::Pin, process::ExitCode};
+use std::{future::Future, pin::Pin, process::ExitCode, time::Duration};
 
 /// What the command line needs of a store beyond its trait.
 pub(super) trait Database: Store {
@@ -36,6 +36,8 @@ pub(super) struct Place {
     pub(super) address: Address,
     pub(super) schema: Option<String>,
     pub(super) prefix: String,
+    /// What `migrate` was told.
+    pub(super) retention: Option<Duration>,
 }
 
 type Running<'a> = Pin<Box<dyn Future<Output = Result<ExitCode, Failure>> + 'a>>;
@@ -58,7 +60,11 @@ pub(super) async fn run(args: Args, output: &mut Output) -> Result<ExitCode, Fai
     let url = database_url.ok_or_else(|| {
         Failure::Usage("no database is named; give `--database-url` or set OUTBOX_DATABASE_URL".to_owned())
     })?;
-    let place = Place { address: Address::new(url), schema, prefix };
+    let retention = match &args.command {
+        Command::Migrate { retention } => Some(*retention),
+        _ => None,
+    };
+    let place = Place { address: Address::new(url), schema, prefix, retention };
     let scheme = place.address.scheme();
     let Some((_, run)) = DATABASES.iter().find(|(schemes, _)| schemes.contains(&scheme.as_str())) else {
         let known: Vec<_> = DATABASES.iter().flat_map(|(schemes, _)| *schemes).copied().collect();
@@ -78,7 +84,7 @@ fn run_on<S: Database>(
     output: &mut Output,
 ) -> Running<'_> {
     Box::pin(async move {
-        S::accept(&place, matches!(command, Command::Migrate))?;
+        S::accept(&place, matches!(command, Command::Migrate { .. }))?;
         let address = place.address.clone();
         let store = patience
             .until_ok(async || S::open(&place).await)

@@ -20,6 +20,7 @@ impl Database for PostgresStore {
         let patience = Duration::ZERO;
         let prefix = place.prefix.clone();
         let mut config = PostgresConfig { prefix, patience, ..PostgresConfig::default() };
+        config.retention = place.retention.unwrap_or(config.retention);
         if let Some(schema) = &place.schema {
             config.schema.clone_from(schema);
         }

@@ -55,6 +55,7 @@ statements! {
     delete_inbox,
     delete_progress,
     delete_requests,
+    expire_dead_letters,
     find_objects,
     hold_dead_letter,
     insert_dead_letter,

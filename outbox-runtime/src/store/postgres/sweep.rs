@@ -1,4 +1,5 @@
-//! Retention of the log by its ring, of the inbox by its window, and of progress that was replaced.
+//! Retention of the log by its ring, of the inbox by its window, of dead letters by their age, and of progress that was
+//! replaced.
 //!
 //! A leaf is cleared when its newest row is past retention and every stage has settled it, holes included. Both stay true,
 //! so it is decided without a lock; under the lock, which waits for all who wrote to the leaf, one look tells whether that
@@ -15,7 +16,7 @@ use crate::store::{Retention, StoreError};
 use sqlx::SqlStr;
 use std::time::Duration;
 
-/// The most rows that one statement deletes.
+/// The most rows that one statement works on.
 const ROWS_MAX: i64 = 10_000;
 
 /// The most rows that are counted of those which a stage misses.
@@ -38,17 +39,18 @@ pub(super) async fn sweep(store: &PostgresStore, retention: &Retention) -> Resul
         }
         pause = pause.min(LOCKED_PAUSE);
     }
-    let inbox = delete(store, &store.sql().delete_inbox, Some(retention.inbox)).await?;
-    let progress = delete(store, &store.sql().delete_progress, None).await?;
-    Ok(if inbox || progress { Duration::ZERO } else { pause })
+    let inbox = page(store, &store.sql().delete_inbox, Some(retention.inbox)).await?;
+    let progress = page(store, &store.sql().delete_progress, None).await?;
+    let dead_letters = page(store, &store.sql().expire_dead_letters, Some(retention.dead_letters)).await?;
+    if dead_letters > 0 {
+        tracing::warn!(count = dead_letters, "dead letters past retention are discarded");
+    }
+    let is_full = [inbox, progress, dead_letters].contains(&ROWS_MAX.unsigned_abs());
+    Ok(if is_full { Duration::ZERO } else { pause })
 }
 
-/// Deletes a page of rows, those above an age if there is one; whether there may be more.
-async fn delete(
-    store: &PostgresStore,
-    statement: &SqlStr,
-    age: Option<Duration>,
-) -> Result<bool, StoreError> {
+/// Works on a page of rows, those above an age if there is one; gives how many there were.
+async fn page(store: &PostgresStore, statement: &SqlStr, age: Option<Duration>) -> Result<u64, StoreError> {
     let query = sqlx::query(statement.clone());
     let query = match age {
         Some(age) => query.bind(age.as_secs_f64()),
@@ -56,7 +58,7 @@ async fn delete(
     };
     let done =
         query.bind(ROWS_MAX).execute(store.pool()).await.map_err(during("remove rows past retention"))?;
-    Ok(done.rows_affected().cast_signed() == ROWS_MAX)
+    Ok(done.rows_affected())
 }
 
 /// A leaf past retention.

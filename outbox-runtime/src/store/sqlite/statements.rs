@@ -41,6 +41,7 @@ statements! {
     delete_requests_of_stage,
     delete_requests,
     delete_scheduled,
+    expire_dead_letters,
     hold_dead_letter,
     insert_discarded_twin,
     insert_due,

@@ -407,19 +407,29 @@ impl Store for SqliteStore {
                 "events past retention were deleted though a stage had not settled them"
             );
         }
-        let _turn = self.gate.turn().await;
+        let turn = self.gate.turn().await;
         let inbox = sqlx::query(self.statements.delete_inbox.clone())
             .bind(span(retention.inbox))
             .bind(SWEEP_ROWS_MAX)
             .execute(&self.pool)
             .await
             .map_err(database("delete inbox rows past the window"))?;
-        let is_full = [missed.len() as u64, inbox.rows_affected()].contains(&SWEEP_ROWS_MAX.unsigned_abs());
-        Ok(if is_full {
-            Duration::ZERO
-        } else {
-            (retention.log / SWEEPS_PER_RETENTION).clamp(SWEEP_PAUSE.0, SWEEP_PAUSE.1)
-        })
+        drop(turn);
+        let turn = self.gate.turn().await;
+        let dead_letters = sqlx::query(self.statements.expire_dead_letters.clone())
+            .bind(span(retention.dead_letters))
+            .bind(SWEEP_ROWS_MAX)
+            .execute(&self.pool)
+            .await
+            .map_err(database("discard dead letters past retention"))?
+            .rows_affected();
+        drop(turn);
+        if dead_letters > 0 {
+            tracing::warn!(count = dead_letters, "dead letters past retention are discarded");
+        }
+        let done = [missed.len() as u64, inbox.rows_affected(), dead_letters];
+        let pause = (retention.log / SWEEPS_PER_RETENTION).clamp(SWEEP_PAUSE.0, SWEEP_PAUSE.1);
+        Ok(if done.contains(&SWEEP_ROWS_MAX.unsigned_abs()) { Duration::ZERO } else { pause })
     }
 }
 

@@ -10,7 +10,8 @@ use sqlx::{AssertSqlSafe, Connection, PgConnection};
 use std::time::{Duration, Instant};
 
 /// Rows older than a minute go, and a stage that lags is waited for.
-const MINUTE: Retention = Retention { log: Duration::from_secs(60), inbox: LONG, wait_max: LONG };
+const MINUTE: Retention =
+    Retention { log: Duration::from_secs(60), inbox: LONG, wait_max: LONG, dead_letters: LONG };
 
 impl World {
     /// Writes rows into that leaf as they were written so many seconds ago.
@@ -262,7 +263,7 @@ async fn a_cleanup_of_huge_tables_touches_a_page_of_them_and_waits_for_nobody() 
     let mut open = world.store.begin().await.unwrap();
     let oldest = "SELECT id FROM outbox_inbox ORDER BY handled_at LIMIT 1 FOR UPDATE";
     sqlx::query(oldest).execute(&mut *open).await.unwrap();
-    let none = Retention { log: LONG, inbox: Duration::ZERO, wait_max: LONG };
+    let none = Retention { log: LONG, inbox: Duration::ZERO, wait_max: LONG, ..MINUTE };
     let rows = "SELECT count(*) FROM outbox_inbox";
     let mut before = world.number(rows).await;
     let mut steps = 0;

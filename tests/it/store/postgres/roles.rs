@@ -107,7 +107,12 @@ async fn a_relay_works_with_its_rights() {
     relay.check().await.unwrap();
     publish(&relay).await;
     work_a_stage(&relay, &Stage::relay("r")).await;
-    let none = Retention { log: Duration::ZERO, inbox: Duration::ZERO, wait_max: LONG };
+    let none = Retention {
+        log: Duration::ZERO,
+        inbox: Duration::ZERO,
+        wait_max: LONG,
+        dead_letters: Duration::ZERO,
+    };
     while relay.sweep(outbox::lease::Owner::new(), &none).await.unwrap().is_zero() {}
     let left: i64 =
         sqlx::query_scalar("SELECT count(*) FROM events.outbox_log").fetch_one(relay.pool()).await.unwrap();

@@ -40,3 +40,6 @@ BEGIN ATOMIC
                 ELSE 'absent' END;
 END;
 REVOKE ALL ON FUNCTION {outbox_cancel}(uuid) FROM PUBLIC;
+
+-- Dead letters by age, which their retention asks for.
+CREATE INDEX ON {outbox_dead_letter} (last_failed_at);

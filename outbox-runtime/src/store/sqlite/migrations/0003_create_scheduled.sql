@@ -19,3 +19,6 @@ CREATE TABLE {outbox_scheduled} (
     on_poison     TEXT    NOT NULL CHECK (on_poison IN ('park', 'block', 'skip'))
 );
 CREATE INDEX {outbox_scheduled_due} ON {outbox_scheduled} (due_at, number);
+
+-- Dead letters by age, which their retention asks for.
+CREATE INDEX {outbox_dead_letter_age} ON {outbox_dead_letter} (last_failed_at);

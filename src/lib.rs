@@ -21,16 +21,17 @@ pub mod cli;
 
 #[cfg(feature = "runtime")]
 pub use outbox_runtime::{
-    Draft, EnqueueError, IntoDraft, Limits, Outbox, OutboxBuilder, RunError, Runner, RunnerBuilder, Settings,
-    Tx,
+    Draft, EnqueueError, Growth, IntoDraft, Limits, Outbox, OutboxBuilder, RunError, Runner, RunnerBuilder,
+    Settings, Tx,
     backoff::RetryPolicy,
     broker,
     consumer::{self, Context, DeliveryParts, FromDelivery, Permanent, State, permanent},
     cursor::{self, Start},
-    dead_letter::{self, DeadLetter, DeadLetterFilter},
+    dead_letter::{self, AuditFilter, DeadLetter, DeadLetterFilter, Terms},
     draft,
     envelope::{self, EventId},
     held, lease, marker,
+    range::{self, Range},
     relay::{self, RelayConfig},
     scheduled::{self, Cancellation, Scheduled, ScheduledFilter},
     store::{self, EventState, Forgetting, Store, StoreError},

@@ -17,7 +17,7 @@ mod events;
 mod shop;
 
 use billing::CardService;
-use outbox::{DeadLetterFilter, Outbox, Runner, Start, Store, held::Stage, sqlite::SqliteStore};
+use outbox::{DeadLetterFilter, Outbox, Runner, Start, Store, Terms, held::Stage, sqlite::SqliteStore};
 use std::{
     error::Error,
     time::{Duration, Instant},
@@ -115,7 +115,7 @@ async fn set_aside_and_replayed(outbox: &Outbox<SqliteStore>, cards: &CardServic
 
     println!("   the card service is mended, and the event is replayed");
     cards.accept(1003);
-    assert_eq!(outbox.replay(&set_aside).await?, 1);
+    assert_eq!(outbox.replay(&set_aside, &Terms::new("quickstart", "the card service is mended")).await?, 1);
     until("order 1003 is charged and no dead letter any more", async || {
         Ok(charges(outbox).await?.contains(&(1003, 900))
             && outbox.dead_letters(&set_aside, 1).await?.is_empty())

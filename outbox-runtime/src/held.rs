@@ -38,6 +38,12 @@ impl Stage {
         Self("upkeep".to_owned())
     }
 
+    /// The look for new dead letters.
+    #[must_use]
+    pub fn alerts() -> Self {
+        Self("alerts".to_owned())
+    }
+
     /// Whether this is a consumer, which has an inbox.
     #[must_use]
     pub fn is_consumer(&self) -> bool {

@@ -3,7 +3,8 @@
 //! The leader is the only one that changes marks, so what it remembers is right until it writes one.
 
 use crate::{
-    held::{Change, HeldEvent, Lane},
+    cursor::Filter,
+    held::{Change, HeldEvent, Lane, Share},
     lease::Fence,
     store::{Store, StoreError, Waiting},
 };
@@ -25,6 +26,8 @@ pub(crate) struct HeldWatch {
     look_at: Instant,
     request_at: Instant,
     poll: Duration,
+    /// What the stage takes from the log.
+    wanted: Filter,
     /// Whether so many keys wait that the stage takes nothing new.
     is_full: bool,
     /// Lanes that were asked about and do not wait.
@@ -34,7 +37,7 @@ pub(crate) struct HeldWatch {
 impl HeldWatch {
     /// Knows nothing yet, so the first look asks for marks and requests of the leader before. `poll` is the time between
     /// two looks at requests.
-    pub(crate) fn new(poll: Duration) -> Self {
+    pub(crate) fn new(poll: Duration, wanted: Filter) -> Self {
         let now = Instant::now();
         Self {
             waiting: Waiting::default(),
@@ -42,6 +45,7 @@ impl HeldWatch {
             look_at: now,
             request_at: now,
             poll,
+            wanted,
             is_full: false,
             free: HashSet::new(),
         }
@@ -121,7 +125,7 @@ impl HeldWatch {
     }
 
     /// Acts on requests if it is time, and gives the heads that are due, at most `max`. A head that is in work is given
-    /// again: its mark stays due until its step ends.
+    /// again: its mark stays due until its step ends. Of a range that is replayed, what the stage wants is taken up.
     ///
     /// # Cancel safety
     /// If dropped, the next look repeats it.
@@ -132,7 +136,11 @@ impl HeldWatch {
         max: u32,
     ) -> Result<Vec<HeldEvent>, StoreError> {
         if Instant::now() >= self.request_at {
-            let done = store.act_on_requests(fence, REQUESTS_MAX).await?;
+            let mut done = store.act_on_requests(fence, REQUESTS_MAX).await?;
+            // The share of one partition cannot tell by the log which events are its own.
+            if done == 0 && fence.share == Share::default() {
+                done = store.take_up_range(fence, &self.wanted, REQUESTS_MAX).await?;
+            }
             if done > 0 {
                 // What was asked for again has a mark again.
                 self.stale = true;

@@ -2,6 +2,7 @@
 //!
 //! Use it through the crate `outbox`.
 
+mod alert;
 pub mod backoff;
 pub mod broker;
 mod clock;
@@ -25,6 +26,7 @@ mod pause;
 mod payload;
 mod poison;
 mod preflight;
+pub mod range;
 pub mod relay;
 mod replay;
 mod runner;
@@ -47,6 +49,7 @@ mod upkeep;
 mod validate;
 mod wake;
 
+pub use alert::Growth;
 pub use draft::{Draft, IntoDraft, draft};
 pub use enqueue::{EnqueueError, Outbox, OutboxBuilder, Tx};
 pub use preflight::Limits;

@@ -1,6 +1,7 @@
 //! Runs relays and consumers in this process: the one place that spawns tasks.
 
 use crate::{
+    alert::{self, AlertWorker, Growth, Hook},
     broker::Broker,
     consumer::{self, ConsumerWorker, HandlerEntry, Source, States},
     cursor::{Filter, Start},
@@ -49,6 +50,7 @@ pub struct RunnerBuilder<S: Store> {
     elsewhere: BTreeSet<String>,
     states: States,
     start: Option<Start>,
+    hook: Option<Hook>,
     settings: Settings,
 }
 
@@ -89,6 +91,8 @@ pub struct Settings {
     /// The most keys that may wait in each partition of a consumer; at the limit it says so and takes nothing new until
     /// one is free. Default 100,000. For a relay see [`RelayConfig::waiting_keys_max`].
     pub waiting_keys_max: u64,
+    /// The time between two looks for new dead letters, where something is to be called for them; default 10 s.
+    pub alert_every: Duration,
     /// What is kept how long; the inbox window is its `inbox`.
     pub retention: Retention,
 }
@@ -103,6 +107,7 @@ impl Default for Settings {
             stall: Duration::from_secs(60),
             in_flight_max: 256,
             waiting_keys_max: 100_000,
+            alert_every: Duration::from_secs(10),
             retention: Retention::default(),
         }
     }
@@ -126,6 +131,7 @@ impl<S: Store> Outbox<S> {
             elsewhere: BTreeSet::new(),
             states: States::default(),
             start: None,
+            hook: None,
             settings: Settings::default(),
         }
     }
@@ -176,6 +182,20 @@ impl<S: Store> RunnerBuilder<S> {
         self
     }
 
+    /// Calls `hook` when dead letters have come to any stage of this database: once for each rise of a stage, which ends at
+    /// a look that finds no new ones, and not for each event. One that fails or takes over 30 s is called again until it
+    /// succeeds, with growing pauses. Of several processes with a hook one calls it; when that one changes, a rise may be
+    /// told twice.
+    ///
+    /// This is the place for a webhook: post the [`Growth`] with the HTTP client that the program has anyway.
+    pub fn on_dead_letters<F>(mut self, hook: impl Fn(Growth) -> F + Send + Sync + 'static) -> Self
+    where
+        F: Future<Output = Result<(), Box<dyn Error + Send + Sync>>> + Send + 'static,
+    {
+        self.hook = Some(Hook::new(hook));
+        self
+    }
+
     /// Changes times and limits.
     pub fn settings(mut self, change: impl FnOnce(&mut Settings)) -> Self {
         change(&mut self.settings);
@@ -214,6 +234,7 @@ impl<S: Store> RunnerBuilder<S> {
         }
         if start::wait_for_store(deadline, || store.may_keep()).await? {
             self.spawn_upkeep(&mut stages, owner);
+            self.spawn_alerts(&mut stages, owner);
         }
         Ok(Runner { stages })
     }
@@ -371,6 +392,17 @@ impl<S: Store> RunnerBuilder<S> {
         stages.spawn(store, Stage::upkeep(), vec![Share::default()], owner, lease, move |grant| {
             let worker = Arc::clone(&worker);
             Box::pin(async move { upkeep::run(&worker, &grant).await.map_err(Into::into) })
+        });
+    }
+
+    fn spawn_alerts(&self, stages: &mut Stages, owner: Owner) {
+        let Some(hook) = self.hook.clone() else { return };
+        let store = self.outbox.store().clone();
+        let lease = self.lease(alert::CALL_MAX);
+        let worker = Arc::new(AlertWorker { store: store.clone(), hook, every: self.settings.alert_every });
+        stages.spawn(store, Stage::alerts(), vec![Share::default()], owner, lease, move |grant| {
+            let worker = Arc::clone(&worker);
+            Box::pin(async move { alert::run(&worker, &grant).await.map_err(Into::into) })
         });
     }
 

@@ -2,11 +2,16 @@
 
 use super::{failure::Failure, moment};
 use crate::{
-    EventId, OnPoison, RelayConfig, ScheduledFilter, Start, cursor::Filter, dead_letter::DeadLetterFilter,
-    envelope::Seq, held::Stage, store::Retention,
+    EventId, OnPoison, RelayConfig, ScheduledFilter, Start,
+    cursor::Filter,
+    dead_letter::{DeadLetterFilter, Terms},
+    envelope::Seq,
+    held::Stage,
+    range::Range,
+    store::Retention,
 };
 use clap::{Parser, Subcommand};
-use std::{path::PathBuf, time::Duration};
+use std::{num::NonZeroU32, path::PathBuf, time::Duration};
 use time::OffsetDateTime;
 
 /// Operates the outbox of a database.
@@ -19,7 +24,7 @@ pub(super) struct Args {
     pub(super) command: Command,
 }
 
-/// Which database, and how long it is waited for.
+/// What every command takes: which database, how long it is waited for, and how it answers.
 #[derive(Debug, clap::Args)]
 pub(super) struct DatabaseArgs {
     /// The database: `sqlite://FILE` or `postgres://USER@HOST/DATABASE`
@@ -34,6 +39,9 @@ pub(super) struct DatabaseArgs {
     /// How long an unreachable database or broker is waited for
     #[arg(long, value_name = "SPAN", default_value = "30s", value_parser = moment::span, global = true)]
     pub(super) patience: Duration,
+    /// Answers with one JSON object on one line
+    #[arg(long, global = true)]
+    pub(super) json: bool,
 }
 
 #[derive(Debug, Subcommand)]
@@ -48,11 +56,7 @@ pub(super) enum Command {
     /// Publishes committed events to a broker until SIGTERM or SIGINT
     Relay(RelayArgs),
     /// Shows each relay and consumer in numbers
-    Status {
-        /// As one JSON object on one line
-        #[arg(long)]
-        json: bool,
-    },
+    Status,
     /// Lists, shows, replays and discards the events that were given up
     #[command(subcommand)]
     DeadLetters(DeadLettersCommand),
@@ -65,6 +69,11 @@ pub(super) enum Command {
     /// Forgets relays that nobody runs any more
     #[command(subcommand)]
     Relays(ForgetCommand),
+    /// Replays a range of the log to one relay, one consumer or a topic of its own
+    #[command(subcommand)]
+    Replay(ReplayCommand),
+    /// Lists what was done with dead letters, by whom and why
+    Audit(AuditArgs),
     /// Moves the log past the numbers that a restored or promoted database may give out twice
     Repair,
 }
@@ -110,6 +119,10 @@ pub(super) struct RelayArgs {
     /// How long a dead letter is kept after its last failure [default: 90d]
     #[arg(long, value_name = "SPAN", value_parser = moment::span)]
     pub(super) dead_letter_retention: Option<Duration>,
+    /// A program to start when dead letters have come, once for each rise: it gets JSON on stdin, and is started again until
+    /// it ends with 0
+    #[arg(long, value_name = "PROGRAM")]
+    pub(super) on_dead_letters: Option<PathBuf>,
     /// The most keys that may wait before the relay reads no further [default: 100000]
     #[arg(long, value_name = "N")]
     pub(super) waiting_keys_max: Option<u64>,
@@ -164,9 +177,29 @@ pub(super) enum DeadLettersCommand {
         ids: Vec<i64>,
     },
     /// Asks that they be tried again; their keys go on when that is done
-    Replay(RequestArgs),
+    Replay {
+        #[command(flatten)]
+        request: RequestArgs,
+        /// Why, for the audit log
+        #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
+        why: String,
+    },
     /// Asks that they be removed for good; their keys go on
-    Discard(RequestArgs),
+    Discard {
+        #[command(flatten)]
+        request: RequestArgs,
+        /// Why, for the audit log
+        #[arg(long, value_name = "TEXT", required = true)]
+        why: String,
+    },
+    /// Takes back what was asked and has not been acted on yet: it stops a replay at a limited rate
+    Cancel {
+        #[command(flatten)]
+        request: RequestArgs,
+        /// Why, for the audit log
+        #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
+        why: String,
+    },
 }
 
 #[derive(Debug, Subcommand)]
@@ -183,9 +216,6 @@ pub(super) struct ForgetArgs {
     /// Also discards the events that it holds or has set aside; without it nothing is done while there are any
     #[arg(long)]
     pub(super) discard: bool,
-    /// As one JSON object on one line
-    #[arg(long)]
-    pub(super) json: bool,
 }
 
 #[derive(Debug, Subcommand)]
@@ -197,18 +227,12 @@ pub(super) enum ScheduledCommand {
         /// The most to list; all by default
         #[arg(long, value_name = "N")]
         max: Option<u64>,
-        /// As one JSON object a line
-        #[arg(long)]
-        json: bool,
     },
     /// Takes them back for good; says so where it is too late, and ends with 1 then
     Cancel {
         /// Their ids, as `list` gives them
         #[arg(value_name = "EVENT", required = true)]
         ids: Vec<EventId>,
-        /// As one JSON object a line
-        #[arg(long)]
-        json: bool,
     },
 }
 
@@ -240,23 +264,157 @@ pub(super) struct RequestArgs {
     /// Takes every dead letter when no condition is given
     #[arg(long)]
     pub(super) all: bool,
-    /// Only says how many match
+    /// Only counts those that match, by stage, type, version and reason
     #[arg(long)]
     pub(super) dry_run: bool,
+    /// How many are acted on in a second, over all processes; as fast as they go by default
+    #[arg(long, value_name = "N")]
+    pub(super) per_second: Option<NonZeroU32>,
+    /// Who asks, for the audit log
+    #[arg(long, value_name = "NAME", env = "USER", hide_env = true, default_value = "unknown")]
+    pub(super) by: String,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum ReplayCommand {
+    /// Asks for it; the process that leads the stage takes the events up, beside live traffic
+    Start(Box<ReplayArgs>),
+    /// Lists those that were asked for and how far they are, the newest first
+    List {
+        /// The most to list
+        #[arg(long, value_name = "N", default_value_t = 20)]
+        max: u32,
+    },
+    /// Takes back the rest of one that is running
+    Cancel {
+        /// Its number, as `list` gives it
+        #[arg(value_name = "ID")]
+        id: i64,
+    },
+}
+
+#[derive(Debug, clap::Args)]
+#[command(group(clap::ArgGroup::new("to").required(true).args(["relay", "consumer"])))]
+pub(super) struct ReplayArgs {
+    /// To this relay, which publishes them once more, under fresh message ids
+    #[arg(long, value_name = "NAME")]
+    relay: Option<String>,
+    /// To this consumer, which must read the log of this database
+    #[arg(long, value_name = "NAME")]
+    consumer: Option<String>,
+    /// From this sequence number on
+    #[arg(long, value_name = "SEQ")]
+    from: Option<i64>,
+    /// Up to this sequence number
+    #[arg(long, value_name = "SEQ")]
+    through: Option<i64>,
+    /// Written at this time or later: `2026-01-31T08:00:00Z`, or an age such as `2h`
+    #[arg(long, value_name = "TIME", value_parser = moment::moment)]
+    since: Option<OffsetDateTime>,
+    /// Written before this time
+    #[arg(long, value_name = "TIME", value_parser = moment::moment)]
+    until: Option<OffsetDateTime>,
+    /// Of this topic; may be given several times
+    #[arg(long = "topic", value_name = "TOPIC")]
+    topics: Vec<String>,
+    /// Of this type; may be given several times
+    #[arg(long = "type", value_name = "TYPE")]
+    event_types: Vec<String>,
+    /// Of this partition key
+    #[arg(long)]
+    key: Option<String>,
+    /// Publishes them to this topic instead of their own
+    #[arg(long, value_name = "TOPIC", conflicts_with = "consumer", value_parser = topic)]
+    to_topic: Option<String>,
+    /// Has the consumer handle again what it has handled before
+    #[arg(long, conflicts_with = "relay")]
+    again: bool,
+    /// Takes everything that the log still has when no condition is given
+    #[arg(long)]
+    all: bool,
+    /// Only counts
+    #[arg(long)]
+    pub(super) dry_run: bool,
+    /// How many are taken up in a second
+    #[arg(long, value_name = "N", default_value = "100")]
+    per_second: NonZeroU32,
+    /// Who asks
+    #[arg(long, value_name = "NAME", env = "USER", hide_env = true, default_value = "unknown")]
+    by: String,
+    /// Why
+    #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
+    why: String,
+}
+
+impl ReplayArgs {
+    /// The range; without a condition it takes `--all`, so that a forgotten one does not reach everything.
+    pub(super) fn range(&self) -> Result<Range, Failure> {
+        let stage = match (&self.relay, &self.consumer) {
+            (Some(name), _) => Stage::relay(name),
+            (_, Some(name)) => Stage::consumer(name),
+            _ => return Err(Failure::Usage("name a relay or a consumer".to_owned())),
+        };
+        let has_place = self.from.is_some() || self.through.is_some();
+        let has_time = self.since.is_some() || self.until.is_some();
+        let has_kind = !self.topics.is_empty() || !self.event_types.is_empty() || self.key.is_some();
+        if !(has_place || has_time || has_kind || self.all) {
+            return Err(Failure::Usage(
+                "no condition is given; add one, such as `--since`, or `--all` for the whole log".to_owned(),
+            ));
+        }
+        let mut range = Range::to(stage);
+        range.from = self.from.map(Seq);
+        range.through = self.through.map(Seq);
+        range.since = self.since;
+        range.until = self.until;
+        range.topics.clone_from(&self.topics);
+        range.event_types.clone_from(&self.event_types);
+        range.key.clone_from(&self.key);
+        range.to_topic.clone_from(&self.to_topic);
+        range.again = self.again;
+        Ok(range)
+    }
+
+    /// On what terms it is asked.
+    pub(super) fn terms(&self) -> Terms {
+        Terms::new(&self.by, &self.why).per_second(self.per_second)
+    }
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct AuditArgs {
+    /// Of this stage: `relay/NAME` or `consumer/NAME`
+    #[arg(long, value_parser = stage)]
+    pub(super) stage: Option<Stage>,
+    /// Of this event
+    #[arg(long, value_name = "UUID")]
+    pub(super) event: Option<EventId>,
+    /// Done at this time or later: `2026-01-31T08:00:00Z`, or an age such as `2h`
+    #[arg(long, value_name = "TIME", value_parser = moment::moment)]
+    pub(super) since: Option<OffsetDateTime>,
 }
 
 /// Which dead letters: those that match every condition.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 pub(super) struct FilterArgs {
     /// Of this number; may be given several times
     #[arg(long = "id", value_name = "ID")]
     pub(super) ids: Vec<i64>,
+    /// Of this event; it may be a dead letter of several stages
+    #[arg(long, value_name = "UUID")]
+    pub(super) event: Option<EventId>,
     /// Of this stage: `relay/NAME` or `consumer/NAME`
     #[arg(long, value_parser = stage)]
     pub(super) stage: Option<Stage>,
+    /// Of this consumer: short for `--stage consumer/NAME`
+    #[arg(long, value_name = "NAME", conflicts_with = "stage")]
+    pub(super) consumer: Option<String>,
     /// Of this event type
     #[arg(long = "type", value_name = "TYPE")]
     pub(super) event_type: Option<String>,
+    /// Of this version of its type
+    #[arg(long = "version", value_name = "N")]
+    pub(super) event_version: Option<u32>,
     /// Of this partition key
     #[arg(long)]
     pub(super) key: Option<String>,
@@ -273,21 +431,42 @@ pub(super) struct FilterArgs {
 
 impl FilterArgs {
     pub(super) fn filter(self) -> DeadLetterFilter {
-        let Self { ids, stage, event_type, key, reason, since, until } = self;
-        DeadLetterFilter { ids, stage, event_type, key, reason, since, until, after: None }
+        let Self { ids, event, stage, consumer, event_type, event_version, key, reason, since, until } = self;
+        let stage = stage.or_else(|| consumer.as_deref().map(Stage::consumer));
+        DeadLetterFilter {
+            ids,
+            stage,
+            event,
+            event_type,
+            event_version,
+            key,
+            reason,
+            since,
+            until,
+            after: None,
+        }
     }
 }
 
 impl RequestArgs {
     /// The filter; without a condition it takes `--all`, so that a forgotten one does not reach everything.
-    pub(super) fn filter(self) -> Result<DeadLetterFilter, Failure> {
-        let filter = self.filter.filter();
+    pub(super) fn filter(&self) -> Result<DeadLetterFilter, Failure> {
+        let filter = self.filter.clone().filter();
         if filter == DeadLetterFilter::default() && !self.all {
             return Err(Failure::Usage(
                 "no condition is given; add one, such as `--id`, or `--all` for every dead letter".to_owned(),
             ));
         }
         Ok(filter)
+    }
+
+    /// On what terms it is asked.
+    pub(super) fn terms(&self, why: String) -> Terms {
+        let terms = Terms::new(&self.by, why);
+        match self.per_second {
+            Some(most) => terms.per_second(most),
+            None => terms,
+        }
     }
 }
 
@@ -296,6 +475,15 @@ fn stage(text: &str) -> Result<Stage, String> {
         Some(("relay", name)) if !name.is_empty() => Ok(Stage::relay(name)),
         Some(("consumer", name)) if !name.is_empty() => Ok(Stage::consumer(name)),
         _ => Err("write `relay/NAME` or `consumer/NAME`".to_owned()),
+    }
+}
+
+/// A name that every broker takes.
+fn topic(text: &str) -> Result<String, String> {
+    let is_allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '_' | '-');
+    match !text.is_empty() && text.len() <= 100 && text.chars().all(is_allowed) {
+        true => Ok(text.to_owned()),
+        false => Err("a topic is of `a` to `z`, `0` to `9`, `_` and `-`, 100 at most".to_owned()),
     }
 }
 

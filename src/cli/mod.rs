@@ -12,6 +12,7 @@
 //! no password of an address at all. When the reader of stdout goes away, the command ends quietly with 0.
 
 mod address;
+mod alert;
 mod args;
 mod broker;
 mod command;

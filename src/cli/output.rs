@@ -1,6 +1,7 @@
 //! Writing answers: text of others made harmless, columns, and a reader that may go away at any time.
 
 use super::failure::Failure;
+use serde_json::Value;
 use std::{
     borrow::Cow,
     fmt,
@@ -19,9 +20,25 @@ impl Output {
 }
 
 impl<W: Write> Output<W> {
+    /// Writes a part of a line.
+    pub(super) fn text(&mut self, text: impl fmt::Display) -> Result<(), Failure> {
+        write!(self.writer, "{text}").map_err(Failure::output)
+    }
+
     /// Writes one line.
     pub(super) fn line(&mut self, line: impl fmt::Display) -> Result<(), Failure> {
         writeln!(self.writer, "{line}").map_err(Failure::output)
+    }
+
+    /// Writes a value of JSON on a line of its own.
+    pub(super) fn json(&mut self, value: &Value) -> Result<(), Failure> {
+        self.json_part(value)?;
+        self.line("")
+    }
+
+    /// Writes a value of JSON as a part of a line, as harmless as [`inert`] text: what it escapes can only stand in a text.
+    pub(super) fn json_part(&mut self, value: &Value) -> Result<(), Failure> {
+        self.text(escaped_json(&value.to_string()))
     }
 
     /// Hands everything to the reader, or tells that there is none any more.
@@ -44,6 +61,22 @@ pub(super) fn inert(text: &str) -> Cow<'_, str> {
         }
         escaped
     });
+    Cow::Owned(escaped)
+}
+
+/// JSON without what [`inert`] escapes, by escapes of JSON.
+fn escaped_json(json: &str) -> Cow<'_, str> {
+    if !json.contains(steers) {
+        return Cow::Borrowed(json);
+    }
+    let mut escaped = String::with_capacity(json.len() + 16);
+    for c in json.chars() {
+        if steers(c) {
+            c.encode_utf16(&mut [0; 2]).iter().for_each(|unit| escaped.push_str(&format!("\\u{unit:04x}")));
+        } else {
+            escaped.push(c);
+        }
+    }
     Cow::Owned(escaped)
 }
 
@@ -101,6 +134,15 @@ mod tests {
         assert_eq!(inert("red \u{1b}[31m\r\n\u{9b}2J"), r"red \u{1b}[31m\r\n\u{9b}2J");
         assert_eq!(inert("abc\u{202e}cba\u{200b}"), r"abc\u{202e}cba\u{200b}");
         assert!(matches!(inert("Grüße, 世界 🦀"), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn json_cannot_steer_a_terminal_and_says_the_same() {
+        let value = Value::from("red \u{1b}[31m\u{9b}2J \u{202e} \u{e0041} Grüße 🦀");
+        let text = value.to_string();
+        let escaped = escaped_json(&text);
+        assert!(!escaped.contains(steers), "{escaped}");
+        assert_eq!(serde_json::from_str::<Value>(&escaped).unwrap(), value);
     }
 
     #[test]

@@ -1,12 +1,18 @@
 //! Answers as text for people. Everything that a producer could have written passes through [`inert`].
 
 use super::{
+    address::Address,
+    command::{Asked, Requested},
+    database::Repaired,
     failure::Failure,
     moment,
     output::{Columns, Output, inert},
 };
 use crate::{
-    Cancellation, DeadLetter, EventId, Forgetting, Scheduled, dead_letter::Request, held::Stage,
+    Cancellation, DeadLetter, EventId, Forgetting, Scheduled,
+    dead_letter::{AuditEntry, DeadLetterCount},
+    held::Stage,
+    range::{Range, RangePlan, RangeReplay},
     store::StageStatus,
 };
 use std::{borrow::Cow, io::Write};
@@ -138,30 +144,183 @@ pub(super) fn dead_letter<W: Write>(output: &mut Output<W>, dead: &DeadLetter) -
     output.line("")
 }
 
-/// What a dry run found.
-pub(super) fn would_request<W: Write>(
-    output: &mut Output<W>,
-    request: Request,
-    matched: u64,
-) -> Result<(), Failure> {
-    output.line(format_args!("would {} {}; nothing was asked", request.as_str(), counted(matched)))
+/// What was asked for, or would be, with its parts.
+pub(super) fn requested<W: Write>(output: &mut Output<W>, answer: &Requested) -> Result<(), Failure> {
+    let Requested { asked, dry_run, matched, reached, groups } = answer;
+    let (verb, rest) = (asked.as_str(), matched.saturating_sub(*reached));
+    let left_out = match asked {
+        Asked::Request(_) => format!("{rest} already under way"),
+        Asked::Cancel => format!("nothing is asked of {rest} others"),
+    };
+    if *dry_run {
+        counts(output, groups)?;
+        return output.line(format_args!(
+            "would {verb} {}, {left_out}; nothing was changed",
+            of_asked(*asked, *reached)
+        ));
+    }
+    match asked {
+        Asked::Cancel => output.line(format_args!("took back {}, {left_out}", of_asked(*asked, *reached))),
+        Asked::Request(_) => {
+            output.line(format_args!("asked to {verb} {}, {left_out}", of_asked(*asked, *reached)))?;
+            output.line("the process that leads their stage acts on them; `outbox status` shows who is led")
+        }
+    }
 }
 
-/// What was asked for.
-pub(super) fn requested<W: Write>(
-    output: &mut Output<W>,
-    request: Request,
-    asked: u64,
-    under_way: u64,
-) -> Result<(), Failure> {
-    let verb = request.as_str();
-    output.line(format_args!("asked to {verb} {}, {under_way} already under way", counted(asked)))?;
-    output.line("the process that leads their stage acts on them; `outbox status` shows who is led")
+fn of_asked(asked: Asked, count: u64) -> String {
+    match (asked, count) {
+        (Asked::Request(_), count) => counted(count),
+        (Asked::Cancel, 1) => "1 request".to_owned(),
+        (Asked::Cancel, count) => format!("{count} requests"),
+    }
 }
 
 fn counted(count: u64) -> String {
     let noun = if count == 1 { "dead letter" } else { "dead letters" };
     format!("{count} {noun}")
+}
+
+fn counts<W: Write>(output: &mut Output<W>, groups: &[DeadLetterCount]) -> Result<(), Failure> {
+    let mut columns =
+        Columns::new(["STAGE", "TYPE", "VERSION", "REASON", "COUNT", "UNDER WAY", "PARK THEIR KEY"]);
+    let rows: Vec<[String; 7]> = groups
+        .iter()
+        .map(|group| {
+            [
+                cell(group.stage.as_str()),
+                cell(&group.event_type),
+                group.event_version.to_string(),
+                cell(&group.reason),
+                group.count.to_string(),
+                (group.requested + group.replaying).to_string(),
+                group.parking.to_string(),
+            ]
+        })
+        .collect();
+    rows.iter().for_each(|row| columns.fit(row));
+    output.line(columns.heading())?;
+    rows.iter().try_for_each(|row| output.line(columns.row(row)))
+}
+
+/// A page of the audit log; the heading goes before the first.
+pub(super) fn audit<W: Write>(
+    output: &mut Output<W>,
+    page: &[AuditEntry],
+    is_first: bool,
+) -> Result<(), Failure> {
+    let mut columns = Columns::new([
+        "DONE",
+        "ACTION",
+        "BY",
+        "WHY",
+        "STAGE",
+        "DEAD LETTER",
+        "EVENT",
+        "TYPE",
+        "KEY",
+        "REASON",
+    ]);
+    let rows: Vec<[String; 10]> = page
+        .iter()
+        .map(|entry| {
+            [
+                moment::shown(entry.done_at),
+                entry.action.as_str().to_owned(),
+                cell(&entry.asked_by),
+                cell(&entry.why),
+                cell(entry.stage.as_str()),
+                entry.dead_letter.to_string(),
+                entry.event.to_string(),
+                cell(&entry.event_type),
+                entry.key.as_deref().map_or_else(|| "-".to_owned(), cell),
+                cell(&entry.reason),
+            ]
+        })
+        .collect();
+    rows.iter().for_each(|row| columns.fit(row));
+    if is_first {
+        output.line(columns.heading())?;
+    }
+    rows.iter().try_for_each(|row| output.line(columns.row(row)))
+}
+
+/// What a replay of a range is to reach, or would.
+pub(super) fn range_planned<W: Write>(
+    output: &mut Output<W>,
+    range: &Range,
+    id: Option<i64>,
+    plan: &RangePlan,
+) -> Result<(), Failure> {
+    if let Some((first, last)) = plan.seqs {
+        output.line(format_args!("{} events match, from sequence {first} to {last}", plan.matched))?;
+    }
+    if plan.handled > 0 {
+        let fate = if range.again { "handled again" } else { "left out" };
+        output.line(format_args!("{} of them were handled already and are {fate}", plan.handled))?;
+    }
+    if plan.dead > 0 {
+        output.line(format_args!("{} of them are dead letters and are left out", plan.dead))?;
+    }
+    let stage = inert(range.stage.as_str());
+    match id {
+        Some(id) => output.line(format_args!(
+            "replay {id} takes up {} for `{stage}`; `outbox replay list` shows how far it is",
+            plan.open
+        )),
+        None => output.line(format_args!("{} are to be replayed to `{stage}`; nothing was asked", plan.open)),
+    }
+}
+
+/// The replays of ranges and how far they are.
+pub(super) fn range_replays<W: Write>(
+    output: &mut Output<W>,
+    replays: &[RangeReplay],
+) -> Result<(), Failure> {
+    if replays.is_empty() {
+        return output.line("no range of the log was replayed yet");
+    }
+    let mut columns =
+        Columns::new(["ID", "STAGE", "STATE", "MATCHED", "TAKEN UP", "LEFT OUT", "ASKED", "BY", "WHY"]);
+    let rows: Vec<[String; 9]> = replays
+        .iter()
+        .map(|replay| {
+            [
+                replay.id.to_string(),
+                cell(replay.stage.as_str()),
+                replay.state.as_str().to_owned(),
+                replay.matched.to_string(),
+                replay.taken.to_string(),
+                replay.left_out.to_string(),
+                moment::shown(replay.asked_at),
+                cell(&replay.asked_by),
+                cell(&replay.why),
+            ]
+        })
+        .collect();
+    rows.iter().for_each(|row| columns.fit(row));
+    output.line(columns.heading())?;
+    rows.iter().try_for_each(|row| output.line(columns.row(row)))
+}
+
+/// That the tables suit this build.
+pub(super) fn migrated<W: Write>(output: &mut Output<W>, address: &Address) -> Result<(), Failure> {
+    output.line(format_args!("the tables in `{address}` are those of this build"))
+}
+
+/// What a repair did.
+pub(super) fn repaired<W: Write>(output: &mut Output<W>, done: Option<&Repaired>) -> Result<(), Failure> {
+    let Some(Repaired { next_seq, rereading }) = done else {
+        return output.line(
+            "nothing to repair: this database has one writer, and its numbers are restored with its rows",
+        );
+    };
+    output.line(format_args!("the next event gets the number {next_seq}"))?;
+    rereading.iter().try_for_each(|stage| {
+        let stage = inert(stage.as_str());
+        output
+            .line(format_args!("`{stage}` reads the whole log again: it had settled numbers yet to be given"))
+    })
 }
 
 /// A list of scheduled events that is written page by page under one heading.

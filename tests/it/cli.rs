@@ -1,5 +1,7 @@
 //! The command line: what it prints, how it ends, and that it does what it says.
 
+mod json;
+
 use outbox::{
     EventState, Outbox, RelayConfig, Settings, Store, draft,
     postgres::{PostgresConfig, PostgresStore},
@@ -130,7 +132,9 @@ fn wrong_usage_ends_with_2_and_says_what_to_write() {
 
     for (args, advice) in [
         (&["dead-letters", "replay"][..], "--all"),
-        (&["dead-letters", "discard"], "--all"),
+        (&["dead-letters", "discard", "--why", "x"], "--all"),
+        (&["dead-letters", "discard", "--all"], "--why"),
+        (&["dead-letters", "replay", "--all", "--per-second", "0"], "--per-second"),
         (&["dead-letters", "list", "--stage", "billing.charge"], "consumer/NAME"),
         (&["dead-letters", "list", "--since", "yesterday"], "2h"),
         (&["relay", "--broker", "carrier-pigeon://roof"], "scheme"),
@@ -204,10 +208,14 @@ async fn conditions_choose_the_dead_letters() {
 
     for (conditions, lines) in [
         (&["--id", "3", "--id", "4"][..], 2),
+        (&["--event", "01900000-0000-7000-8000-000000000005"], 1),
         (&["--stage", "consumer/billing.charge"], 10),
+        (&["--consumer", "shipping.plan"], 10),
         (&["--stage", "consumer/billing.charge", "--id", "3"], 0),
         (&["--type", "orders.placed"], 20),
         (&["--type", "orders.paid"], 0),
+        (&["--version", "1"], 20),
+        (&["--version", "2"], 0),
         (&["--key", "order-7"], 1),
         (&["--reason", "handler-error"], 20),
         (&["--since", "1970-01-01T00:00:10Z", "--until", "1970-01-01T00:00:15Z"], 5),
@@ -216,6 +224,10 @@ async fn conditions_choose_the_dead_letters() {
     ] {
         let list = succeeded(&shop.run(&[&["dead-letters", "list"], conditions].concat()));
         assert_eq!(list.lines().count().saturating_sub(1), lines, "{conditions:?}\n{list}");
+        if lines > 0 && !conditions.contains(&"--max") {
+            let dry = succeeded(&shop.run(&[&["dead-letters", "replay", "--dry-run"], conditions].concat()));
+            assert!(dry.contains(&format!("would replay {lines} dead letter")), "{conditions:?}\n{dry}");
+        }
     }
 }
 
@@ -232,8 +244,13 @@ async fn a_request_says_how_many_it_asked_for_and_how_many_were_under_way() {
     assert_eq!(list.lines().filter(|line| line.ends_with("replaying")).count(), 2, "{list}");
     let rest = succeeded(&request(&["replay", "--all"]));
     assert!(rest.contains("asked to replay 3 dead letters, 2 already under way"), "{rest}");
-    let again = succeeded(&request(&["discard", "--all"]));
+    let again = succeeded(&request(&["discard", "--all", "--why", "x"]));
     assert!(again.contains("asked to discard 0 dead letters, 5 already under way"), "{again}");
+    let back = succeeded(&request(&["cancel", "--id", "2", "--why", "too early", "--by", "ann"]));
+    assert!(back.contains("took back 1 request"), "{back}");
+    let audit = succeeded(&shop.run(&["audit"]));
+    let entry = audit.lines().nth(1).unwrap();
+    assert!(entry.contains("cancel") && entry.contains("ann  too early"), "{audit}");
     let nothing = failed(&request(&["replay", "--key", "no such key"]), 1);
     assert!(nothing.contains("no dead letter matches"), "{nothing}");
     let missing = failed(&request(&["show", "77"]), 1);
@@ -396,7 +413,6 @@ fn an_unreachable_database_is_one_clear_error_after_the_patience_and_names_no_se
     }
 }
 
-/// Waits until it holds.
 #[tokio::test]
 async fn scheduled_events_are_listed_and_cancelled_until_they_are_due() {
     let shop = Shop::migrated();
@@ -415,14 +431,18 @@ async fn scheduled_events_are_listed_and_cancelled_until_they_are_due() {
     let order: Vec<&str> = listed.lines().skip(1).map(|line| line.split(' ').next().unwrap()).collect();
     assert_eq!(order, [&ids[2], &ids[1], &ids[0]], "{listed}");
     let of_key = succeeded(&shop.run(&["scheduled", "list", "--key", "1", "--json"]));
-    let row: serde_json::Value = serde_json::from_str(&of_key).unwrap();
-    assert_eq!((&row["id"], &row["type"]), (&ids[0].clone().into(), &"cli.ordered".into()));
+    let answer: serde_json::Value = serde_json::from_str(&of_key).unwrap();
+    let row = &answer["scheduled"][0];
+    assert_eq!((&row["event"], &row["type"]), (&ids[0].clone().into(), &"cli.ordered".into()));
     let (first, status, errors) = read_one_line(shop.command(&["scheduled", "list", "--json"]));
     assert!(first.contains(&ids[2]) && errors.is_empty(), "{first} {errors}");
     assert!(status.success());
 
     let cancelled = succeeded(&shop.run(&["scheduled", "cancel", &ids[1], "--json"]));
-    assert_eq!(cancelled.trim_end(), format!(r#"{{"id":"{}","result":"cancelled"}}"#, ids[1]));
+    assert_eq!(
+        cancelled.trim_end(),
+        format!(r#"{{"cancellations":[{{"event":"{}","result":"cancelled"}}]}}"#, ids[1])
+    );
     let late = shop.run(&["scheduled", "cancel", &ids[0], &ids[1], &ids[2]]);
     assert_eq!(late.status.code(), Some(1));
     let answers = stdout(&late);
@@ -455,6 +475,7 @@ async fn a_relay_that_is_gone_is_forgotten_by_its_name() {
     assert!(!succeeded(&shop.run(&["status"])).contains("relay/gone"));
 }
 
+/// Waits until it holds.
 async fn until(mut holds: impl AsyncFnMut() -> bool) {
     let deadline = Instant::now() + Duration::from_secs(30);
     while !holds().await {

@@ -3,7 +3,7 @@
 use outbox::broker::BrokerError;
 use outbox::held::Stage;
 use outbox::store::{StageStatus, StoreError};
-use outbox::{DeadLetterFilter, Event, OnPoison, RelayConfig};
+use outbox::{DeadLetterFilter, Event, OnPoison, RelayConfig, Terms};
 use outbox_tests::actor::actor;
 use outbox_tests::file_broker::FileBroker;
 use outbox_tests::memory_broker::MemoryBroker;
@@ -171,7 +171,7 @@ async fn a_relay_with_too_many_waiting_keys_reads_no_further_until_one_is_free<S
     eventually("time for many looks has passed", async || Instant::now() >= deadline).await;
     assert_eq!((parked().await, broker.confirmed().len()), (4, 4));
     eventually("all is read once they are discarded", async || {
-        world.outbox.discard(&DeadLetterFilter::default()).await.unwrap();
+        world.outbox.discard(&DeadLetterFilter::default(), &Terms::new("test", "mended")).await.unwrap();
         status_of(&world, &stage).await.is_some_and(|status| status.lag == Some(0))
     })
     .await;
@@ -199,7 +199,7 @@ async fn a_consumer_with_too_many_waiting_keys_takes_nothing_new_until_one_is_fr
     assert!(parked_keys <= 4 + 8 + 2, "it took more and more: {parked_keys}");
 
     eventually("all is handled once they are discarded", async || {
-        world.outbox.discard(&DeadLetterFilter::default()).await.unwrap();
+        world.outbox.discard(&DeadLetterFilter::default(), &Terms::new("test", "mended")).await.unwrap();
         let status = status_of(&world, &stage).await;
         status.is_some_and(|status| status.lag == Some(0) && status.parked_keys == 0)
     })

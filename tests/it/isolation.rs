@@ -7,7 +7,7 @@ use outbox::sqlite::SqliteStore;
 use outbox::store::StatementValue;
 use outbox::{
     Catalog, DeadLetterFilter, EnqueueError, Event, Outbox, RelayConfig, RunError, Start, State, Store,
-    consumer, draft,
+    Terms, consumer, draft,
 };
 use outbox_tests::memory_broker::MemoryBroker;
 use outbox_tests::world::{Plan, TestStore, World, eventually, noted, numbers_of, planned};
@@ -84,7 +84,7 @@ async fn an_event_that_can_never_be_handled_does_not_park_those_before_it() {
         dead.iter().map(|dead| dead.reason.as_str()).eq(["undecodable"])
     })
     .await;
-    world.outbox.discard(&DeadLetterFilter::default()).await.unwrap();
+    world.outbox.discard(&DeadLetterFilter::default(), &Terms::new("test", "mended")).await.unwrap();
     assert_eq!(world.effects_of(2).await, [("a".to_owned(), 0), ("a".to_owned(), 2)]);
     consumer.stop().await.unwrap();
 }

@@ -1,6 +1,8 @@
 //! The one integration test binary.
 #![allow(clippy::unwrap_used)]
 
+mod alerts;
+mod asking;
 mod broker;
 mod changes;
 mod cli;
@@ -20,6 +22,7 @@ mod macros;
 mod promise;
 mod quickstart;
 mod relays;
+mod replaying;
 mod retention;
 mod scheduled;
 mod schema_cases;

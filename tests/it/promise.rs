@@ -2,6 +2,7 @@
 
 use outbox::DeadLetterFilter;
 use outbox::EventState;
+use outbox::Terms;
 use outbox_tests::memory_broker::MemoryBroker;
 use outbox_tests::on_each_store;
 use outbox_tests::world::{Plan, TestStore, World, eventually, name_in, noted, numbers_of, planned};
@@ -13,6 +14,7 @@ on_each_store! {
     an_event_delivered_twice_has_one_effect,
     a_batch_with_one_refused_event_settles_the_rest,
     a_handler_that_swallows_a_database_error_and_returns_ok_has_failed,
+    a_handler_that_commits_by_itself_and_then_fails_has_its_effect_once,
     a_panic_or_a_timeout_is_a_failed_attempt_and_the_process_lives,
     later_events_of_a_key_wait_for_its_failing_one_and_other_keys_flow,
     an_error_for_good_skips_the_retries,
@@ -113,6 +115,28 @@ async fn a_handler_that_swallows_a_database_error_and_returns_ok_has_failed<S: T
     consumer.stop().await.unwrap();
 }
 
+async fn a_handler_that_commits_by_itself_and_then_fails_has_its_effect_once<S: TestStore>() {
+    let Some(world) = World::<S>::start().await else { return };
+    // Its writes and the note that the event was handled are one commit, whoever makes it.
+    world.enqueue_each([planned("a", 0, Plan::CommitAndFailFirst(9)), noted("a", 1), noted("b", 2)]).await;
+
+    let consumer = world.consume().await;
+
+    let effects = world.effects_of(3).await;
+    assert_eq!(numbers_of(&effects, "a"), [0, 1]);
+    let held =
+        async || world.outbox.store().status().await.unwrap().iter().map(|stage| stage.held).sum::<u64>();
+    eventually("nothing waits any more", async || held().await == 0).await;
+    // The connection that was left in the middle harms nobody.
+    world.enqueue_each((3..20).map(|n| noted("a", n))).await;
+    assert_eq!(
+        numbers_of(&world.effects_of(20).await, "a"),
+        [&[0, 1][..], &(3..20).collect::<Vec<_>>()].concat()
+    );
+    assert!(dead_letters(&world).await.is_empty());
+    consumer.stop().await.unwrap();
+}
+
 async fn a_panic_or_a_timeout_is_a_failed_attempt_and_the_process_lives<S: TestStore>() {
     let Some(world) = World::<S>::start().await else { return };
     world
@@ -168,13 +192,17 @@ async fn a_dead_letter_is_replayed_and_its_key_goes_on_in_order<S: TestStore>() 
     assert_eq!(world.effects_of(1).await, [("b".to_owned(), 2)], "the key waits for a person");
     world.mend();
 
-    let asked = world.outbox.replay(&DeadLetterFilter::default()).await.unwrap();
+    let asked =
+        world.outbox.replay(&DeadLetterFilter::default(), &Terms::new("test", "mended")).await.unwrap();
 
     assert_eq!(asked, 1);
     let effects = world.effects_of(4).await;
     assert_eq!(numbers_of(&effects, "a"), [0, 1, 3]);
     eventually("no dead letter is left", async || dead_letters(&world).await.is_empty()).await;
-    assert_eq!(world.outbox.replay(&DeadLetterFilter::default()).await.unwrap(), 0);
+    assert_eq!(
+        world.outbox.replay(&DeadLetterFilter::default(), &Terms::new("test", "mended")).await.unwrap(),
+        0
+    );
     consumer.stop().await.unwrap();
 }
 
@@ -184,7 +212,7 @@ async fn a_discarded_dead_letter_lets_its_key_go_on<S: TestStore>() {
     let consumer = world.consume().await;
     eventually("it is set aside", async || dead_letters(&world).await.len() == 1).await;
 
-    world.outbox.discard(&DeadLetterFilter::default()).await.unwrap();
+    world.outbox.discard(&DeadLetterFilter::default(), &Terms::new("test", "mended")).await.unwrap();
     world.enqueue_each([noted("a", 2)]).await;
 
     assert_eq!(numbers_of(&world.effects_of(2).await, "a"), [1, 2]);
@@ -219,7 +247,7 @@ async fn a_refused_event_parks_its_key_until_it_is_replayed<S: TestStore>() {
     eventually("the other key flows", async || broker.confirmed().len() == 1).await;
     broker.accept_key("a");
 
-    world.outbox.replay(&DeadLetterFilter::default()).await.unwrap();
+    world.outbox.replay(&DeadLetterFilter::default(), &Terms::new("test", "mended")).await.unwrap();
 
     eventually("all is published", async || broker.confirmed().len() == 4).await;
     assert_eq!(numbers_of(&published(&broker), "a"), [0, 1, 3]);

@@ -77,7 +77,7 @@ async fn a_stage_with_undelivered_events_is_forgotten_only_together_with_them<S:
     })
     .await;
     runner.stop().await.unwrap();
-    outbox.replay(&DeadLetterFilter::default()).await.unwrap();
+    outbox.replay(&DeadLetterFilter::default(), &outbox::Terms::new("test", "mended")).await.unwrap();
 
     let stage = Stage::relay("gone");
     let holds = outbox.forget(&stage, false).await.unwrap();

@@ -1,5 +1,6 @@
 //! The rules of a store: what a commit publishes, what a fence stops, what a claim lets through, and how a key waits.
 
+mod asking;
 mod claiming;
 mod holding;
 mod leading;
@@ -9,6 +10,7 @@ mod scheduling;
 
 use crate::{
     cursor::{Filter, LogCursor, Page, Settled, Start},
+    dead_letter::Terms,
     envelope::{Envelope, EventId, Headers, NewEvent},
     held::{Failure, Share, Stage},
     lease::{Fence, Owner},
@@ -86,9 +88,14 @@ pub async fn check<S: Store>(fresh: impl AsyncFn() -> S) {
         holding::an_event_set_aside_that_comes_again_waits_for_a_request,
         holding::a_discard_ends_a_replay,
         holding::a_request_is_recorded_once,
-        holding::dead_letters_are_filtered_and_paged,
         holding::changes_and_progress_are_written_together,
         holding::status_counts_each_stage,
+        asking::each_condition_chooses_and_counts_the_same_dead_letters,
+        asking::dead_letters_are_paged,
+        asking::counts_tell_what_a_request_would_reach,
+        asking::a_limited_rate_holds_over_all_leaders,
+        asking::what_is_asked_can_be_taken_back_until_it_is_acted_on,
+        asking::the_audit_log_tells_who_did_what_when_and_why,
     }
     check_scheduling(&fresh).await;
 }
@@ -174,4 +181,8 @@ async fn envelopes<S: Store>(store: &S, fence: &Fence, events: &[NewEvent]) -> V
 
 fn failure(reason: &'static str) -> Failure {
     Failure { reason, error_chain: format!("{reason}\nbecause it was tested") }
+}
+
+fn terms() -> Terms {
+    Terms::new("ann", "it was tested")
 }

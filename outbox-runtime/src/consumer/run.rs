@@ -6,6 +6,7 @@ use super::{
 };
 use crate::{
     broker::{AckToken, Broker, BrokerError, Subscription, SubscriptionConfig},
+    cursor::Filter,
     held::{HeldEvent, Lane},
     held_watch::HeldWatch,
     leadership::Grant,
@@ -136,7 +137,7 @@ impl<S: Store> ConsumerWorker<S> {
             grant,
             pauses,
             lanes: Lanes::default(),
-            watch: HeldWatch::new(self.poll),
+            watch: HeldWatch::new(self.poll, Filter { topics: self.consumer.topics(), ..Filter::default() }),
             suspicion,
             alone: None,
         };
@@ -154,7 +155,7 @@ impl<S: Store> ConsumerWorker<S> {
             #[cfg(feature = "local")]
             Source::Log { start } => {
                 let outbox = &self.consumer.outbox;
-                let topics = self.consumer.handler.topics().into_iter().map(str::to_owned).collect();
+                let topics = self.consumer.topics();
                 let subscription = crate::broker::local::LocalSubscription::open(
                     outbox.store().clone(),
                     self.consumer.fence.clone(),
@@ -336,8 +337,8 @@ impl<S: Store> Session<'_, S> {
     /// Takes up requests and due heads, when it is time.
     async fn look_at_held(&mut self) -> Result<(), StepError> {
         let consumer = &self.worker.consumer;
-        let heads =
-            self.watch.look(consumer.outbox.store(), &consumer.fence, self.worker.in_flight_max).await?;
+        let store = consumer.outbox.store();
+        let heads = self.watch.look(store, &consumer.fence, self.worker.in_flight_max).await?;
         for head in heads {
             if !head.ended_process {
                 self.lanes.push_head(head);

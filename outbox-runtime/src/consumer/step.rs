@@ -104,6 +104,11 @@ impl<S: Store> Consumer<S> {
         case.run(event, ack).await
     }
 
+    /// The topics of what it takes.
+    pub(super) fn topics(&self) -> Vec<String> {
+        self.handler.topics().into_iter().map(str::to_owned).collect()
+    }
+
     /// Charges that event instead of handling it, when it comes.
     pub(super) fn charge(&self, ended: Option<EventId>) {
         *self.ended.lock().expect("no panic holds this lock") = ended;

@@ -61,7 +61,7 @@ impl<S: Store> RelayWorker<S> {
             config: &self.config,
             grant,
             log,
-            watch: HeldWatch::new(self.poll),
+            watch: HeldWatch::new(self.poll, self.config.filter.clone()),
             page: None,
             troubles: 0,
             topics: Topics::default(),

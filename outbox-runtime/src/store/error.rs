@@ -43,6 +43,15 @@ pub enum StoreError {
         /// The last number that was given out.
         last: Seq,
     },
+    /// A range of the log is to be replayed to a stage that does not read this log.
+    #[error(
+        "`{stage}` does not read the log of this database; name a relay or a consumer that does, as `outbox status` shows \
+         them with a lag (a consumer on a broker gets a replay from the relay of the database that wrote the events)"
+    )]
+    ReadsNoLog {
+        /// The stage.
+        stage: String,
+    },
     /// A rule that the order or completeness of the log rests on is broken.
     #[error("the log cannot be trusted: {problem}; {fix}")]
     Precondition {

@@ -12,11 +12,12 @@ pub use error::StoreError;
 
 use crate::{
     cursor::{Filter, LogCursor, Start},
-    dead_letter::{DeadLetter, DeadLetterFilter, Request},
+    dead_letter::{AuditEntry, AuditFilter, DeadLetter, DeadLetterCount, DeadLetterFilter, Request, Terms},
     envelope::{Envelope, EventId, NewEvent},
     held::{Change, HeldEvent, Lane, Stage},
     lease::{Fence, LeaseName, Owner},
     marker::Marker,
+    range::{Range, RangePlan, RangeReplay},
     scheduled::{Cancellation, NewScheduled, Scheduled, ScheduledFilter},
 };
 use std::{collections::BTreeSet, time::Duration};
@@ -234,13 +235,56 @@ pub trait Store: Clone + Send + Sync + 'static {
         filter: &DeadLetterFilter,
         max: u32,
     ) -> impl Future<Output = Result<Vec<DeadLetter>, StoreError>> + Send;
+    /// Matching dead letters, counted by stage, type, version and reason, in that order.
+    fn count_dead_letters(
+        &self,
+        filter: &DeadLetterFilter,
+    ) -> impl Future<Output = Result<Vec<DeadLetterCount>, StoreError>> + Send;
     /// Records a request for each matching dead letter; gives how many were recorded (one already asked for is not).
     fn request(
         &self,
         filter: &DeadLetterFilter,
         request: Request,
+        terms: &Terms,
     ) -> impl Future<Output = Result<u64, StoreError>> + Send;
-    /// Acts on the requests of this stage and share, at most `max`; gives how many. After a replay the event is the
+    /// Takes back the requests for matching dead letters on which nobody has acted yet; gives how many.
+    fn cancel_requests(
+        &self,
+        filter: &DeadLetterFilter,
+        terms: &Terms,
+    ) -> impl Future<Output = Result<u64, StoreError>> + Send;
+    /// The entries of the audit log, by number, at most `max`.
+    fn audit(
+        &self,
+        filter: &AuditFilter,
+        max: u32,
+    ) -> impl Future<Output = Result<Vec<AuditEntry>, StoreError>> + Send;
+    /// What a replay of this range would reach.
+    fn plan_range(&self, range: &Range) -> impl Future<Output = Result<RangePlan, StoreError>> + Send;
+    /// Records a replay of this range, unless it would reach nothing; gives its number and what it is to reach.
+    fn replay_range(
+        &self,
+        range: &Range,
+        terms: &Terms,
+    ) -> impl Future<Output = Result<(Option<i64>, RangePlan), StoreError>> + Send;
+    /// The replays of ranges, the newest first, at most `max`.
+    fn range_replays(&self, max: u32) -> impl Future<Output = Result<Vec<RangeReplay>, StoreError>> + Send;
+    /// Takes back the rest of a replay of a range; whether it was running.
+    fn cancel_range(&self, id: i64) -> impl Future<Output = Result<bool, StoreError>> + Send;
+    /// Holds the next events of the oldest running replay to this stage, at most `max` and no more than its rate allows: those
+    /// that it wants and that are not handled (unless again), held or set aside already. Gives how many rows it looked at. The
+    /// stage is led as a whole.
+    fn take_up_range(
+        &self,
+        fence: &Fence,
+        wanted: &Filter,
+        max: u32,
+    ) -> impl Future<Output = Result<u32, StoreError>> + Send {
+        let _ = (fence, wanted, max);
+        std::future::ready(Ok(0))
+    }
+    /// Acts on the requests of this stage and share that are due, at most `max`, and enters each in the audit log; gives how
+    /// many. Those that were asked for at a limited rate and come late (nobody led) are not made up for. After a replay the event is the
     /// held head of its lane, due at once. A consumer's discard of one half of a pair is one of the other too, unless that
     /// is a dead letter of its own.
     fn act_on_requests(
@@ -415,12 +459,14 @@ pub struct Retention {
     /// Of dead letters, after their last failure; default 90 days. Then they are discarded, and a key that waits for one
     /// goes on.
     pub dead_letters: Duration,
+    /// Of the audit log, and of replays of ranges that have ended; default 365 days.
+    pub audit: Duration,
 }
 
 impl Default for Retention {
     fn default() -> Self {
         let days = |days: u64| Duration::from_secs(days * 24 * 3600);
-        Self { log: days(7), inbox: days(7), wait_max: days(7), dead_letters: days(90) }
+        Self { log: days(7), inbox: days(7), wait_max: days(7), dead_letters: days(90), audit: days(365) }
     }
 }
 

@@ -18,7 +18,7 @@ pub(super) async fn run<S: Database>(
         Ok(outcome) => outcome,
         Err(source) => return Err(session.failed(source).await),
     };
-    if args.json {
+    if session.as_json {
         json::forgetting(session.output, stage, outcome)?;
     } else {
         text::forgetting(session.output, stage, outcome)?;

@@ -3,7 +3,7 @@
 use super::Session;
 use crate::{
     StoreError,
-    cli::{database::Database, failure::Failure},
+    cli::{database::Database, failure::Failure, json, text},
 };
 use std::process::ExitCode;
 
@@ -14,6 +14,10 @@ pub(super) async fn run<S: Database>(session: Session<'_, S>) -> Result<ExitCode
         |source: StoreError| Failure::Store { address: session.address.clone(), source: source.into() };
     store.migrate().await.map_err(failed)?;
     store.check().await.map_err(failed)?;
-    session.output.line(format_args!("the tables in `{}` are those of this build", session.address))?;
+    if session.as_json {
+        json::migrated(session.output, &session.address)?;
+    } else {
+        text::migrated(session.output, &session.address)?;
+    }
     Ok(ExitCode::SUCCESS)
 }

@@ -1,16 +1,20 @@
-//! What each command does: asks the database, and hands the answer to [`text`](super::text).
+//! What each command does: asks the database, and hands the answer to [`text`](super::text) or [`json`](super::json).
 
+mod audit;
 mod dead_letters;
 mod forget;
 mod migrate;
 mod relay;
 mod repair;
+mod replay;
 mod scheduled;
 mod status;
 
+pub(super) use dead_letters::{Asked, Requested};
+
 use super::{
     address::Address,
-    args::{Command, DeadLettersCommand, ForgetCommand, ScheduledCommand},
+    args::{Command, DeadLettersCommand, ForgetCommand, ReplayCommand, ScheduledCommand},
     database::Database,
     failure::Failure,
     output::Output,
@@ -24,6 +28,8 @@ pub(super) struct Session<'a, S: Database> {
     pub(super) outbox: Outbox<S>,
     pub(super) address: Address,
     pub(super) patience: Patience,
+    /// Whether scripts read the answer.
+    pub(super) as_json: bool,
     pub(super) output: &'a mut Output,
 }
 
@@ -39,16 +45,19 @@ pub(super) async fn run<S: Database>(session: Session<'_, S>, command: Command) 
     match command {
         Command::Migrate { .. } => migrate::run(session).await,
         Command::Relay(args) => relay::run(session, args).await,
-        Command::Status { json } => status::run(session, json).await,
+        Command::Status => status::run(session).await,
         Command::DeadLetters(DeadLettersCommand::List { filter, max }) => {
             dead_letters::list(session, filter.filter(), max).await
         }
         Command::DeadLetters(DeadLettersCommand::Show { ids }) => dead_letters::show(session, ids).await,
-        Command::DeadLetters(DeadLettersCommand::Replay(args)) => {
-            dead_letters::request(session, args, Request::Replay).await
+        Command::DeadLetters(DeadLettersCommand::Replay { request, why }) => {
+            dead_letters::request(session, request, why, Asked::Request(Request::Replay)).await
         }
-        Command::DeadLetters(DeadLettersCommand::Discard(args)) => {
-            dead_letters::request(session, args, Request::Discard).await
+        Command::DeadLetters(DeadLettersCommand::Discard { request, why }) => {
+            dead_letters::request(session, request, why, Asked::Request(Request::Discard)).await
+        }
+        Command::DeadLetters(DeadLettersCommand::Cancel { request, why }) => {
+            dead_letters::request(session, request, why, Asked::Cancel).await
         }
         Command::Consumers(ForgetCommand::Forget(args)) => {
             forget::run(session, &Stage::consumer(&args.name), &args).await
@@ -56,12 +65,14 @@ pub(super) async fn run<S: Database>(session: Session<'_, S>, command: Command) 
         Command::Relays(ForgetCommand::Forget(args)) => {
             forget::run(session, &Stage::relay(&args.name), &args).await
         }
-        Command::Scheduled(ScheduledCommand::List { filter, max, json }) => {
-            scheduled::list(session, filter.filter(), max, json).await
+        Command::Replay(ReplayCommand::Start(args)) => replay::start(session, *args).await,
+        Command::Replay(ReplayCommand::List { max }) => replay::list(session, max).await,
+        Command::Replay(ReplayCommand::Cancel { id }) => replay::cancel(session, id).await,
+        Command::Audit(args) => audit::run(session, args).await,
+        Command::Scheduled(ScheduledCommand::List { filter, max }) => {
+            scheduled::list(session, filter.filter(), max).await
         }
-        Command::Scheduled(ScheduledCommand::Cancel { ids, json }) => {
-            scheduled::cancel(session, ids, json).await
-        }
+        Command::Scheduled(ScheduledCommand::Cancel { ids }) => scheduled::cancel(session, ids).await,
         Command::Repair => repair::run(session).await,
     }
 }

@@ -3,7 +3,10 @@
 use super::Session;
 use crate::{
     RunError,
-    cli::{address::Address, args::RelayArgs, broker, database::Database, failure::Failure, signal::Stop},
+    cli::{
+        address::Address, alert, args::RelayArgs, broker, database::Database, failure::Failure, json,
+        signal::Stop,
+    },
 };
 use std::process::ExitCode;
 
@@ -21,16 +24,24 @@ pub(super) async fn run<S: Database>(session: Session<'_, S>, args: RelayArgs) -
         source => Failure::Relay { name: args.name.clone(), source: source.into() },
     };
     let patience = session.patience.left();
-    let start = session.outbox.runner().relay(args.config(), broker).settings(|settings| {
+    let mut start = session.outbox.runner().relay(args.config(), broker).settings(|settings| {
         settings.patience = patience;
         settings.retention = args.kept();
     });
+    if let Some(program) = args.on_dead_letters.clone() {
+        start = start.on_dead_letters(move |growth| alert::call(program.clone(), growth));
+    }
     let runner = tokio::select! { biased;
-        () = stop.requested() => return Ok(ExitCode::SUCCESS),
-        runner = start.start() => runner.map_err(failed)?,
+        () = stop.requested() => None,
+        runner = start.start() => Some(runner.map_err(failed)?),
     };
-    tracing::info!(relay = args.name, database = %session.address, broker = %broker_address, "the relay has started");
-    runner.run_until(stop.requested()).await.map_err(failed)?;
+    if let Some(runner) = runner {
+        tracing::info!(relay = args.name, database = %session.address, broker = %broker_address, "the relay has started");
+        runner.run_until(stop.requested()).await.map_err(failed)?;
+    }
     tracing::info!(relay = args.name, "the relay has stopped");
+    if session.as_json {
+        json::relay_stopped(session.output, &args.name)?;
+    }
     Ok(ExitCode::SUCCESS)
 }

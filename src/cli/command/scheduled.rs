@@ -15,48 +15,49 @@ pub(super) async fn list<S: Database>(
     session: Session<'_, S>,
     mut filter: ScheduledFilter,
     max: Option<u64>,
-    as_json: bool,
 ) -> Result<ExitCode, Failure> {
     let mut left = max.unwrap_or(u64::MAX);
     let mut list = text::ScheduledList::default();
+    let mut as_json = session.as_json.then(|| json::List::new("scheduled"));
     loop {
         let page_max = u32::try_from(left).unwrap_or(PAGE_MAX).min(PAGE_MAX);
         let page = match session.outbox.scheduled(&filter, page_max).await {
             Ok(page) => page,
             Err(source) => return Err(session.failed(source).await),
         };
-        let Some(last) = page.last() else { return Ok(ExitCode::SUCCESS) };
+        let Some(last) = page.last() else { break };
         filter.after = Some((last.due, last.number));
         left -= page.len() as u64;
-        if as_json {
-            json::scheduled(session.output, &page)?;
-        } else {
-            list.page(session.output, &page)?;
+        match &mut as_json {
+            Some(list) => list.scheduled(session.output, &page)?,
+            None => list.page(session.output, &page)?,
         }
         // Whoever reads along sees each page at once, and a reader that went away ends the reading.
         session.output.finish()?;
     }
+    if let Some(list) = as_json {
+        list.end(session.output)?;
+    }
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Takes those back that can be; fails when one could not.
 pub(super) async fn cancel<S: Database>(
     session: Session<'_, S>,
     ids: Vec<EventId>,
-    as_json: bool,
 ) -> Result<ExitCode, Failure> {
     let answers = match take_back(&session, &ids).await {
         Ok(answers) => answers,
         Err(source) => return Err(session.failed(source).await),
     };
-    for (id, answer) in ids.iter().zip(&answers) {
-        if as_json {
-            json::cancellation(session.output, *id, *answer)?;
-        } else {
-            text::cancellation(session.output, *id, *answer)?;
-        }
+    let answers: Vec<_> = ids.into_iter().zip(answers).collect();
+    if session.as_json {
+        json::cancellations(session.output, &answers)?;
+    } else {
+        answers.iter().try_for_each(|(id, answer)| text::cancellation(session.output, *id, *answer))?;
     }
     session.output.finish()?;
-    let is_done = answers.iter().all(|answer| *answer == Cancellation::Cancelled);
+    let is_done = answers.iter().all(|(_, answer)| *answer == Cancellation::Cancelled);
     Ok(if is_done { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 

@@ -12,7 +12,7 @@ use super::{
     output::Output,
     patience::Patience,
 };
-use crate::{Outbox, Store, StoreError};
+use crate::{Outbox, Store, StoreError, envelope::Seq, held::Stage};
 use std::{future::Future, pin::Pin, process::ExitCode, time::Duration};
 
 /// What the command line needs of a store beyond its trait.
@@ -26,8 +26,16 @@ pub(super) trait Database: Store {
     /// Connects.
     fn open(place: &Place) -> impl Future<Output = Result<Self, StoreError>> + Send;
 
-    /// Mends what a restore or promotion broke; gives what was done, for people.
-    fn repair(&self) -> impl Future<Output = Result<String, StoreError>> + Send;
+    /// Mends what a restore or promotion broke; `None` where nothing can be broken.
+    fn repair(&self) -> impl Future<Output = Result<Option<Repaired>, StoreError>> + Send;
+}
+
+/// What was done to a log.
+pub(super) struct Repaired {
+    /// The number of the next event.
+    pub(super) next_seq: Seq,
+    /// The stages that read the whole log again: they had settled numbers yet to be given.
+    pub(super) rereading: Vec<Stage>,
 }
 
 /// Where the tables stand.
@@ -41,7 +49,14 @@ pub(super) struct Place {
 }
 
 type Running<'a> = Pin<Box<dyn Future<Output = Result<ExitCode, Failure>> + 'a>>;
-type Run = for<'a> fn(Place, Patience, Command, &'a mut Output) -> Running<'a>;
+type Run = for<'a> fn(Place, Ask, &'a mut Output) -> Running<'a>;
+
+/// What is asked of the database, and how.
+pub(super) struct Ask {
+    command: Command,
+    patience: Patience,
+    as_json: bool,
+}
 
 /// Every database of this build, with the schemes of its addresses.
 const DATABASES: &[(&[&str], Run)] = &[
@@ -56,7 +71,7 @@ const fn known<S: Database>() -> (&'static [&'static str], Run) {
 
 /// Runs a command on the database that was named.
 pub(super) async fn run(args: Args, output: &mut Output) -> Result<ExitCode, Failure> {
-    let DatabaseArgs { database_url, schema, prefix, patience } = args.database;
+    let DatabaseArgs { database_url, schema, prefix, patience, json } = args.database;
     let url = database_url.ok_or_else(|| {
         Failure::Usage("no database is named; give `--database-url` or set OUTBOX_DATABASE_URL".to_owned())
     })?;
@@ -74,13 +89,13 @@ pub(super) async fn run(args: Args, output: &mut Output) -> Result<ExitCode, Fai
             known.join(", ")
         )));
     };
-    run(place, Patience::new(patience), args.command, output).await
+    let ask = Ask { command: args.command, patience: Patience::new(patience), as_json: json };
+    run(place, ask, output).await
 }
 
 fn run_on<S: Database>(
     place: Place,
-    patience: Patience,
-    command: Command,
+    Ask { command, patience, as_json }: Ask,
     output: &mut Output,
 ) -> Running<'_> {
     Box::pin(async move {
@@ -91,6 +106,6 @@ fn run_on<S: Database>(
             .await
             .map_err(|source| Failure::Open { address: address.clone(), source: source.into() })?;
         let outbox = Outbox::builder(store).build();
-        command::run(Session { outbox, address, patience, output }, command).await
+        command::run(Session { outbox, address, patience, as_json, output }, command).await
     })
 }

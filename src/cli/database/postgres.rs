@@ -1,6 +1,6 @@
 //! PostgreSQL.
 
-use super::{Database, Place};
+use super::{Database, Place, Repaired};
 use crate::{
     StoreError,
     cli::failure::Failure,
@@ -27,14 +27,8 @@ impl Database for PostgresStore {
         Self::connect_with(place.address.secret(), config).await
     }
 
-    async fn repair(&self) -> Result<String, StoreError> {
+    async fn repair(&self) -> Result<Option<Repaired>, StoreError> {
         let repaired = Self::repair(self).await?;
-        let mut done = format!("the next event gets the number {}", repaired.next_seq);
-        for stage in &repaired.rereading {
-            done.push_str(&format!(
-                "\n`{stage}` reads the whole log again: it had settled numbers yet to be given"
-            ));
-        }
-        Ok(done)
+        Ok(Some(Repaired { next_seq: repaired.next_seq, rereading: repaired.rereading }))
     }
 }

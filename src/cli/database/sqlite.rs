@@ -1,6 +1,6 @@
 //! SQLite: the address is a file.
 
-use super::{Database, Place};
+use super::{Database, Place, Repaired};
 use crate::{StoreError, cli::failure::Failure, sqlite::SqliteStore};
 use std::path::Path;
 
@@ -26,8 +26,9 @@ impl Database for SqliteStore {
         Self::open_with_prefix(place.address.secret(), &place.prefix).await
     }
 
-    async fn repair(&self) -> Result<String, StoreError> {
-        Ok("nothing to repair: SQLite has one writer, and its numbers are restored with its rows".to_owned())
+    /// SQLite has one writer, and its numbers are restored with its rows.
+    async fn repair(&self) -> Result<Option<Repaired>, StoreError> {
+        Ok(None)
     }
 }
 

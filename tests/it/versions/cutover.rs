@@ -1,7 +1,7 @@
 //! Two builds of one consumer in the middle of a cutover: each event is written in both versions, and has one effect.
 
 use outbox::cursor::{Filter, LogCursor};
-use outbox::dead_letter::DeadLetterFilter;
+use outbox::dead_letter::{DeadLetterFilter, Terms};
 use outbox::envelope::Envelope;
 use outbox::held::{Share, Stage};
 use outbox::lease::{Fence, Owner};
@@ -94,7 +94,7 @@ impl<S: TestStore> Scene<S> {
     }
 
     async fn replay_all(&self) {
-        self.world.outbox.replay(&DeadLetterFilter::default()).await.unwrap();
+        self.world.outbox.replay(&DeadLetterFilter::default(), &Terms::new("test", "mended")).await.unwrap();
     }
 
     /// The first build handles some of the pairs and dies in the middle of one, the second does the rest.

@@ -1,6 +1,6 @@
 //! A consumer of a newer version takes the older ones too, each made into what its handler knows.
 
-use outbox::dead_letter::DeadLetterFilter;
+use outbox::dead_letter::{DeadLetterFilter, Terms};
 use outbox::{ConsumedEvent, EncodedEvent, Event, EventSet, IntoDraft};
 use outbox_tests::on_each_store;
 use outbox_tests::servers::Nats;
@@ -60,7 +60,10 @@ async fn a_dead_letter_of_an_older_version_is_replayed_as_the_one_the_handler_ta
     assert_eq!((letter.envelope.event_version, &*letter.reason), (1, "handler-error"));
 
     world.mend();
-    assert_eq!(world.outbox.replay(&DeadLetterFilter::default()).await.unwrap(), 1);
+    assert_eq!(
+        world.outbox.replay(&DeadLetterFilter::default(), &Terms::new("test", "mended")).await.unwrap(),
+        1
+    );
 
     assert_eq!(numbers_of(&world.effects_of(2).await, "cart"), [-3_000, 4_000]);
     consumer.stop().await.unwrap();

@@ -1,7 +1,8 @@
 //! One process of a crash test, told by its arguments what to be: it is there to be killed.
 //!
 //! `actor relay|consume|work|enqueue --db URL [--file PATH | --nats URL] [--die-after BATCHES] [--pause-ms N]
-//! [--die-at-ack] [--dedup-ms N] [--count N] [--die-of KEY] [--takeover-ms N]`. The store is told from the address; `work` relays and consumes.
+//! [--die-at-ack] [--dedup-ms N] [--count N] [--die-of KEY] [--takeover-ms N]
+//! [--mended]`. The store is told from the address; `work` relays and consumes.
 #![allow(clippy::unwrap_used)]
 
 use outbox::Settings;
@@ -44,6 +45,9 @@ async fn main() {
 
 async fn act<S: TestStore>(arguments: &Arguments) {
     let world = World::<S>::at(arguments.value("--db").unwrap()).await;
+    if arguments.has("--mended") {
+        world.mend();
+    }
     match arguments.0[1].as_str() {
         "enqueue" => {
             let count = i64::from(arguments.number("--count").unwrap());

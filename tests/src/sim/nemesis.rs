@@ -9,7 +9,7 @@ use super::store::SimStore;
 use super::worker::Worker;
 use super::world::World;
 use crate::history::Fate;
-use outbox::dead_letter::{DeadLetterFilter, Request};
+use outbox::dead_letter::{DeadLetterFilter, Request, Terms};
 use outbox::{Store, StoreError};
 use std::sync::Arc;
 use std::time::Duration;
@@ -145,5 +145,6 @@ pub(super) async fn ask_once(world: &Arc<World>, request: Request, of_all: bool)
         world.record(fate.of(letter.stage.as_str(), &name_of(&letter.envelope)));
     }
     let ids = letters.iter().map(|letter| letter.id).collect();
-    store.request(&DeadLetterFilter { ids, ..DeadLetterFilter::default() }, request).await.map(|_| ())
+    let filter = DeadLetterFilter { ids, ..DeadLetterFilter::default() };
+    store.request(&filter, request, &Terms::new("nemesis", "somebody asks")).await.map(|_| ())
 }

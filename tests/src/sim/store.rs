@@ -12,10 +12,13 @@ mod waiting;
 use super::client::{Client, SimTx};
 use super::world::World;
 use outbox::cursor::{Filter, Start};
-use outbox::dead_letter::{DeadLetter, DeadLetterFilter, Request};
+use outbox::dead_letter::{
+    AuditEntry, AuditFilter, DeadLetter, DeadLetterCount, DeadLetterFilter, Request, Terms,
+};
 use outbox::envelope::{EventId, NewEvent};
 use outbox::held::{Change, HeldEvent, Stage};
 use outbox::lease::{Fence, LeaseName, Owner};
+use outbox::range::{Range, RangePlan, RangeReplay};
 use outbox::scheduled::{Cancellation, NewScheduled, Scheduled, ScheduledFilter};
 use outbox::store::{
     Claim, Claimed, EventState, Forgetting, HandlerToken, HandlerTx, News, Retention, StageStatus, Statement,
@@ -241,11 +244,44 @@ impl Store for SimStore {
             .await
     }
 
-    async fn request(&self, filter: &DeadLetterFilter, request: Request) -> Result<u64, StoreError> {
+    async fn count_dead_letters(&self, _: &DeadLetterFilter) -> Result<Vec<DeadLetterCount>, StoreError> {
+        Ok(Vec::new())
+    }
+
+    async fn cancel_requests(&self, _: &DeadLetterFilter, _: &Terms) -> Result<u64, StoreError> {
+        Ok(0)
+    }
+
+    async fn audit(&self, _: &AuditFilter, _: u32) -> Result<Vec<AuditEntry>, StoreError> {
+        Ok(Vec::new())
+    }
+
+    async fn request(
+        &self,
+        filter: &DeadLetterFilter,
+        request: Request,
+        _: &Terms,
+    ) -> Result<u64, StoreError> {
         let filter = filter.clone();
         self.client
             .statement("record a request", move |world, tx| request::request(world, tx, filter, request))
             .await
+    }
+
+    async fn plan_range(&self, range: &Range) -> Result<RangePlan, StoreError> {
+        Err(StoreError::ReadsNoLog { stage: range.stage.to_string() })
+    }
+
+    async fn replay_range(&self, range: &Range, _: &Terms) -> Result<(Option<i64>, RangePlan), StoreError> {
+        Err(StoreError::ReadsNoLog { stage: range.stage.to_string() })
+    }
+
+    async fn range_replays(&self, _: u32) -> Result<Vec<RangeReplay>, StoreError> {
+        Ok(Vec::new())
+    }
+
+    async fn cancel_range(&self, _: i64) -> Result<bool, StoreError> {
+        Ok(false)
     }
 
     async fn act_on_requests(&self, fence: &Fence, max: u32) -> Result<u32, StoreError> {

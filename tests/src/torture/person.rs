@@ -5,7 +5,7 @@ use super::event::name_and_plan;
 use super::poison::FOREIGN;
 use super::store::TortureStore;
 use crate::history::Fate;
-use outbox::{DeadLetter, DeadLetterFilter, StoreError};
+use outbox::{DeadLetter, DeadLetterFilter, StoreError, Terms};
 use rand::RngExt;
 use rand::rngs::StdRng;
 use std::collections::BTreeSet;
@@ -50,6 +50,7 @@ impl Person {
         decide: &mut (impl FnMut(&DeadLetter) -> Decision + Send),
     ) -> Result<usize, StoreError> {
         let dead = arena.outbox.dead_letters(&DeadLetterFilter::default(), LOOK_MAX).await?;
+        let terms = Terms::new("torture", "somebody looks through them");
         for letter in &dead {
             if letter.replaying {
                 continue;
@@ -60,12 +61,12 @@ impl Person {
                 Decision::Leave => {}
                 Decision::Replay => {
                     note(arena, letter, Fate::Replayed);
-                    let count = arena.outbox.replay(&filter).await?;
+                    let count = arena.outbox.replay(&filter, &terms).await?;
                     arena.figures.add("replays asked for", count);
                 }
                 Decision::Discard => {
                     note(arena, letter, Fate::Discarded);
-                    let count = arena.outbox.discard(&filter).await?;
+                    let count = arena.outbox.discard(&filter, &terms).await?;
                     arena.figures.add("discards asked for", count);
                 }
             }

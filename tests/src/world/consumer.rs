@@ -87,6 +87,10 @@ async fn note<S: TestStore>(
             S::swallow_an_error(connection).await;
             Ok(())
         }
+        Plan::CommitAndFailFirst(count) if attempt <= count => {
+            S::commit_early(connection).await;
+            Err("the plan says to fail after the commit".into())
+        }
         Plan::HangFirst if attempt == 1 => std::future::pending().await,
         Plan::KillProcess => crate::kill_this_process(),
         Plan::TakeMillis(millis) => {

@@ -33,6 +33,8 @@ pub enum Plan {
     PanicFirst(u32),
     /// It ignores an error that ended its transaction, in that many attempts, and returns Ok.
     SwallowFirst(u32),
+    /// It commits its transaction by itself and then fails, in that many attempts.
+    CommitAndFailFirst(u32),
     /// It takes longer than it may, in the first attempt.
     HangFirst,
     /// It ends its process, every time.

@@ -42,6 +42,8 @@ pub trait TestStore: Store {
     ) -> impl Future<Output = Result<(), sqlx::Error>> + Send;
     /// Lets every lease run out so many seconds later, or earlier: what a jump of the database's clock amounts to.
     fn move_leases(&self, secs: i64) -> impl Future<Output = ()> + Send;
+    /// Makes what was asked for at a limited rate so many seconds late: what a time without a leader amounts to.
+    fn age_requests(&self, secs: i64) -> impl Future<Output = ()> + Send;
     /// Takes the consumer's progress back to the beginning of the log, as after a crash before the settle.
     fn forget_progress(&self) -> impl Future<Output = ()> + Send;
     /// The payloads in the log, in order.
@@ -50,6 +52,8 @@ pub trait TestStore: Store {
     fn run(&self, statement: &Statement) -> impl Future<Output = ()> + Send;
     /// Makes an error that ends the transaction, and ignores it.
     fn swallow_an_error(connection: &mut Self::Connection) -> impl Future<Output = ()> + Send;
+    /// Commits the transaction that somebody else is to end.
+    fn commit_early(connection: &mut Self::Connection) -> impl Future<Output = ()> + Send;
 }
 
 impl TestStore for SqliteStore {
@@ -98,6 +102,11 @@ impl TestStore for SqliteStore {
         update.execute(self.pool()).await.unwrap();
     }
 
+    async fn age_requests(&self, secs: i64) {
+        let update = sqlx::query("UPDATE outbox_request SET due_at = due_at - 1000 * ?").bind(secs);
+        update.execute(self.pool()).await.unwrap();
+    }
+
     async fn forget_progress(&self) {
         sqlx::query("DELETE FROM outbox_progress").execute(self.pool()).await.unwrap();
     }
@@ -119,6 +128,10 @@ impl TestStore for SqliteStore {
             };
         }
         query.execute(self.pool()).await.unwrap();
+    }
+
+    async fn commit_early(connection: &mut SqliteConnection) {
+        sqlx::raw_sql("COMMIT").execute(connection).await.unwrap();
     }
 
     async fn swallow_an_error(connection: &mut SqliteConnection) {
@@ -174,6 +187,11 @@ impl TestStore for PostgresStore {
         sqlx::query(update).bind(secs as f64).execute(self.pool()).await.unwrap();
     }
 
+    async fn age_requests(&self, secs: i64) {
+        let update = "UPDATE outbox_request SET due_at = due_at - $1 * interval '1 second'";
+        sqlx::query(update).bind(secs).execute(self.pool()).await.unwrap();
+    }
+
     async fn forget_progress(&self) {
         sqlx::query("DELETE FROM outbox_progress").execute(self.pool()).await.unwrap();
     }
@@ -196,6 +214,10 @@ impl TestStore for PostgresStore {
             };
         }
         query.execute(self.pool()).await.unwrap();
+    }
+
+    async fn commit_early(connection: &mut PgConnection) {
+        sqlx::raw_sql("COMMIT").execute(connection).await.unwrap();
     }
 
     async fn swallow_an_error(connection: &mut PgConnection) {

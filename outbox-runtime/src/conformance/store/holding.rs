@@ -1,6 +1,6 @@
 //! How a key waits, and how it goes on.
 
-use super::{LONG, envelopes, event, failure, lead, open, publish, read};
+use super::{LONG, envelopes, event, failure, lead, open, publish, read, terms};
 use crate::{
     cursor::{LogCursor, Settled},
     dead_letter::{DeadLetter, DeadLetterFilter, Request},
@@ -59,7 +59,7 @@ impl<S: Store> Held<S> {
     }
 
     async fn ask(&self, request: Request) -> u64 {
-        let recorded = self.store.request(&DeadLetterFilter::default(), request).await;
+        let recorded = self.store.request(&DeadLetterFilter::default(), request, &terms()).await;
         recorded.expect("a request is recorded")
     }
 
@@ -247,7 +247,7 @@ pub(super) async fn a_parked_key_stays_parked_when_another_event_of_it_is_replay
     // The first was skipped once, and the second parks the key.
     held.apply(&[dead(&held.of_key[0], 3, false), dead(&held.of_key[1], 3, true)]).await;
     let skipped = DeadLetterFilter { ids: vec![held.dead().await[0].id], ..DeadLetterFilter::default() };
-    held.store.request(&skipped, Request::Replay).await.expect("a request is recorded");
+    held.store.request(&skipped, Request::Replay, &terms()).await.expect("a request is recorded");
     held.act().await;
     assert_eq!(held.due_payloads().await, [held.of_key[0].payload.clone()]);
     held.apply(&[done(&held.of_key[0])]).await;
@@ -264,7 +264,7 @@ pub(super) async fn a_discard_and_a_replay_in_one_key_are_acted_on_together<S: S
     held.apply(&[dead(&held.of_key[0], 3, false), dead(&held.of_key[1], 3, false)]).await;
     for (letter, request) in held.dead().await.into_iter().zip([Request::Discard, Request::Replay]) {
         let one = DeadLetterFilter { ids: vec![letter.id], ..DeadLetterFilter::default() };
-        assert_eq!(held.store.request(&one, request).await.expect("a request is recorded"), 1);
+        assert_eq!(held.store.request(&one, request, &terms()).await.expect("a request is recorded"), 1);
     }
     assert_eq!(held.act().await, 2);
 
@@ -279,7 +279,7 @@ pub(super) async fn a_replay_in_a_parked_key_lets_no_event_before_it_go_on<S: St
     // The third was skipped before the first, which came late, parked the key; the second waits for the first.
     held.apply(&[dead(&held.of_key[2], 3, false), dead(&held.of_key[0], 3, true)]).await;
     let skipped = DeadLetterFilter { ids: vec![held.dead().await[0].id], ..DeadLetterFilter::default() };
-    held.store.request(&skipped, Request::Replay).await.expect("a request is recorded");
+    held.store.request(&skipped, Request::Replay, &terms()).await.expect("a request is recorded");
     held.act().await;
 
     assert_eq!(held.due_payloads().await, [held.of_key[2].payload.clone()]);
@@ -322,34 +322,6 @@ pub(super) async fn a_request_is_recorded_once<S: Store>(store: S) {
     assert_eq!(held.act().await, 2);
     assert_eq!(held.act().await, 0);
     assert_eq!(held.ask(Request::Replay).await, 0, "a replay is under way");
-}
-
-pub(super) async fn dead_letters_are_filtered_and_paged<S: Store>(store: S) {
-    let held = Held::new(store).await;
-    held.apply(&held.of_key.each_ref().map(|envelope| dead(envelope, 1, true))).await;
-    held.apply(&[dead(&held.other, 1, true)]).await;
-    let find = async |filter: DeadLetterFilter, max| {
-        let letters = held.store.dead_letters(&filter, max).await.expect("dead letters are read");
-        letters.into_iter().map(|letter| letter.envelope.event.payload).collect::<Vec<_>>()
-    };
-    let payloads = held.of_key.each_ref().map(|envelope| envelope.payload.clone());
-    let all = held.dead().await;
-    let any = DeadLetterFilter::default;
-
-    assert_eq!(find(any(), 2).await, payloads[..2]);
-    assert_eq!(find(DeadLetterFilter { after: Some(all[0].id), ..any() }, 2).await, payloads[1..]);
-    assert_eq!(find(DeadLetterFilter { ids: vec![all[1].id], ..any() }, 9).await, payloads[1..2]);
-    assert_eq!(find(DeadLetterFilter { key: Some("k".to_owned()), ..any() }, 9).await, payloads);
-    assert_eq!(find(DeadLetterFilter { stage: Some(held.fence.stage.clone()), ..any() }, 9).await.len(), 4);
-    assert_eq!(find(DeadLetterFilter { stage: Some(Stage::relay("c")), ..any() }, 9).await.len(), 0);
-    assert_eq!(find(DeadLetterFilter { reason: Some("refused".to_owned()), ..any() }, 9).await.len(), 0);
-    assert_eq!(
-        find(DeadLetterFilter { event_type: Some("orders.placed".to_owned()), ..any() }, 9).await.len(),
-        4
-    );
-    let earlier = all[0].last_failed_at - Duration::from_secs(60);
-    assert_eq!(find(DeadLetterFilter { since: Some(earlier), ..any() }, 9).await.len(), 4);
-    assert_eq!(find(DeadLetterFilter { until: Some(earlier), ..any() }, 9).await.len(), 0);
 }
 
 pub(super) async fn changes_and_progress_are_written_together<S: Store>(store: S) {

@@ -3,7 +3,7 @@
 use super::{
     LONG,
     claiming::{claim, claim_as, commit, fresh, handle},
-    envelopes, event, failure, lead,
+    envelopes, event, failure, lead, terms,
 };
 use crate::{
     dead_letter::{DeadLetterFilter, Request},
@@ -39,7 +39,7 @@ impl<S: Store> Pair<S> {
     }
 
     async fn ask(&self, filter: &DeadLetterFilter, request: Request) {
-        self.store.request(filter, request).await.expect("a request is recorded");
+        self.store.request(filter, request, &terms()).await.expect("a request is recorded");
         self.store.act_on_requests(&self.fence, 10).await.expect("requests are acted on");
     }
 

@@ -7,7 +7,7 @@ use crate::{
 };
 
 /// The tables with rows of a stage, and those with rows of its leases. Requests go with their dead letters.
-const OF_STAGE: [&str; 6] = ["progress", "hole", "waiting", "held", "dead_letter", "member"];
+const OF_STAGE: [&str; 7] = ["progress", "hole", "waiting", "held", "dead_letter", "member", "replay"];
 const OF_LEASE: [&str; 3] = ["marker", "leader", "heartbeat"];
 
 pub(super) async fn forget(

@@ -20,12 +20,14 @@ struct Migration {
     sql: &'static str,
 }
 
-const MIGRATIONS: [Migration; 5] = [
+const MIGRATIONS: [Migration; 7] = [
     Migration { version: 1, build_version_min: 1, sql: include_str!("migrations/0001_create_log.sql") },
     Migration { version: 2, build_version_min: 2, sql: include_str!("migrations/0002_create_leases.sql") },
     Migration { version: 3, build_version_min: 3, sql: include_str!("migrations/0003_create_held.sql") },
     Migration { version: 4, build_version_min: 3, sql: include_str!("migrations/0004_create_marker.sql") },
     Migration { version: 5, build_version_min: 3, sql: include_str!("migrations/0005_create_scheduled.sql") },
+    Migration { version: 6, build_version_min: 3, sql: include_str!("migrations/0006_create_audit.sql") },
+    Migration { version: 7, build_version_min: 3, sql: include_str!("migrations/0007_create_replay.sql") },
 ];
 
 /// The version of tables that this build is made for.

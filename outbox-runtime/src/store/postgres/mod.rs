@@ -21,6 +21,7 @@ mod migrate;
 mod notify;
 mod precondition;
 mod progress;
+mod range;
 mod record;
 mod repair;
 mod row;

@@ -19,11 +19,22 @@ use crate::{
 use sqlx::{PgConnection, Row, SqlStr};
 use std::time::Duration;
 
+/// How late a request at a limited rate may be acted on before those behind it are put off too.
+const LATE_MAX: Duration = Duration::from_secs(5);
+
 /// One write in an open transaction that holds the fence.
-struct Recorder<'a> {
+pub(super) struct Recorder<'a> {
     store: &'a PostgresStore,
     connection: &'a mut PgConnection,
     fence: &'a Fence,
+}
+
+/// What is noted of an event when it is held.
+#[derive(Default)]
+struct Held<'f> {
+    attempts: u32,
+    retry_in: Duration,
+    failure: Option<&'f Failure>,
 }
 
 /// Applies the changes in a transaction of their own.
@@ -81,7 +92,7 @@ pub(super) async fn act_on_requests(
 ) -> Result<u32, StoreError> {
     let action = "act on requests";
     let mut tx = begin_fenced(store, fence).await?;
-    let due: Vec<(i64, String)> = sqlx::query_as(store.sql().select_requests.clone())
+    let due: Vec<(i64, String, f64)> = sqlx::query_as(store.sql().select_requests.clone())
         .bind(fence.stage.as_str())
         .bind(&fence.share.0)
         .bind(i64::from(max))
@@ -89,34 +100,74 @@ pub(super) async fn act_on_requests(
         .await
         .map_err(during(action))?;
     let mut recorder = Recorder { store, connection: &mut tx, fence };
+    if due.iter().any(|(.., late_secs)| *late_secs > LATE_MAX.as_secs_f64()) {
+        recorder.postpone().await?;
+        commit_own(tx).await?;
+        return Ok(0);
+    }
+    let numbers: Vec<i64> = due.iter().map(|(number, ..)| *number).collect();
     // Lanes first, then dead letters, then requests: as everyone does.
-    recorder.lock(due.iter().map(|(_, lane)| lane.as_str()).collect(), Duration::ZERO).await?;
-    let numbers: Vec<i64> = due.iter().map(|(number, _)| *number).collect();
+    recorder.lock(due.iter().map(|(_, lane, _)| lane.as_str()).collect(), Duration::ZERO).await?;
     let requests: Vec<(i64, String, String)> = sqlx::query_as(store.sql().delete_requests.clone())
         .bind(&numbers)
         .fetch_all(&mut *recorder.connection)
         .await
         .map_err(during(action))?;
     for (number, request, lane) in &requests {
-        // The request before may have lifted the mark of this lane.
-        recorder.lock(vec![lane.as_str()], Duration::ZERO).await?;
-        let sql = store.sql();
-        let statements: &[_] = match request.as_str() {
-            "discard" if fence.stage.is_consumer() => &[&sql.insert_discarded_twin, &sql.delete_dead_letter],
-            "discard" => &[&sql.delete_dead_letter],
-            _ => &[&sql.hold_dead_letter],
-        };
-        for &statement in statements {
-            let query = sqlx::query(statement.clone()).bind(number);
-            query.execute(&mut *recorder.connection).await.map_err(during(action))?;
-        }
+        recorder.act(*number, request, lane).await?;
+    }
+    // What was taken back meanwhile leaves the mark that was set for it.
+    for (_, lane, _) in due.iter().filter(|(due, ..)| !requests.iter().any(|(number, ..)| number == due)) {
         recorder.advance(lane).await?;
     }
     commit_own(tx).await?;
     Ok(u32::try_from(requests.len()).expect("at most `max` rows"))
 }
 
-impl Recorder<'_> {
+impl<'a> Recorder<'a> {
+    pub(super) fn new(store: &'a PostgresStore, connection: &'a mut PgConnection, fence: &'a Fence) -> Self {
+        Self { store, connection, fence }
+    }
+
+    /// Holds events of a replay, due at once; gives how many were not held or set aside already.
+    pub(super) async fn take_up(&mut self, events: &[Envelope]) -> Result<u64, StoreError> {
+        if events.is_empty() {
+            return Ok(0);
+        }
+        let events: Vec<&Envelope> = events.iter().collect();
+        self.hold_as(&events, Held::default(), true).await
+    }
+
+    /// Puts off what was asked for at a limited rate. Nothing is locked yet.
+    async fn postpone(&mut self) -> Result<(), StoreError> {
+        sqlx::query(self.store.sql().postpone_requests.clone())
+            .bind(self.fence.stage.as_str())
+            .bind(&self.fence.share.0)
+            .execute(&mut *self.connection)
+            .await
+            .map_err(during("put requests off"))?;
+        Ok(())
+    }
+
+    /// Acts on what was asked of one dead letter.
+    async fn act(&mut self, number: i64, request: &str, lane: &str) -> Result<(), StoreError> {
+        // The request before may have lifted the mark of this lane.
+        self.lock(vec![lane], Duration::ZERO).await?;
+        let sql = self.store.sql();
+        let statements: &[_] = match request {
+            "discard" if self.fence.stage.is_consumer() => {
+                &[&sql.insert_discarded_twin, &sql.delete_dead_letter]
+            }
+            "discard" => &[&sql.delete_dead_letter],
+            _ => &[&sql.hold_dead_letter],
+        };
+        for &statement in statements {
+            let query = sqlx::query(statement.clone()).bind(number);
+            query.execute(&mut *self.connection).await.map_err(during("act on a request"))?;
+        }
+        self.advance(lane).await
+    }
+
     async fn hold(
         &mut self,
         envelopes: &[&Envelope],
@@ -124,6 +175,17 @@ impl Recorder<'_> {
         retry_in: Duration,
         failure: Option<&Failure>,
     ) -> Result<(), StoreError> {
+        self.hold_as(envelopes, Held { attempts, retry_in, failure }, false).await.map(|_| ())
+    }
+
+    /// Gives how many were held that were not before.
+    async fn hold_as(
+        &mut self,
+        envelopes: &[&Envelope],
+        held: Held<'_>,
+        replayed: bool,
+    ) -> Result<u64, StoreError> {
+        let Held { attempts, retry_in, failure } = held;
         let lanes: Vec<Lane> = envelopes.iter().map(|envelope| Lane::of(envelope)).collect();
         let lanes: Vec<&str> = lanes.iter().map(Lane::as_str).collect();
         self.lock(lanes.clone(), retry_in).await?;
@@ -135,10 +197,12 @@ impl Recorder<'_> {
             .bind(attempts.cast_signed())
             .bind(failure.map(|failure| failure.reason))
             .bind(failure.map(|failure| free_of_nul(&failure.error_chain)))
+            .bind(replayed)
             .execute(&mut *self.connection)
             .await
-            .map_err(during("hold events"))?;
-        if held.rows_affected() < envelopes.len() as u64 {
+            .map_err(during("hold events"))?
+            .rows_affected();
+        if held < envelopes.len() as u64 {
             sqlx::query(self.store.sql().lift_lanes.clone())
                 .bind(self.fence.stage.as_str())
                 .bind(lanes)
@@ -146,7 +210,7 @@ impl Recorder<'_> {
                 .await
                 .map_err(during("lift the marks of keys"))?;
         }
-        Ok(())
+        Ok(held)
     }
 
     async fn retry(

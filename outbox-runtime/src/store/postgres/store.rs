@@ -3,17 +3,18 @@
 use super::{
     PostgresLog, PostgresStore, dead_letter,
     error::within,
-    forget, inbox, insert, lease, migrate, notify, record, scheduled, status, sweep,
+    forget, inbox, insert, lease, migrate, notify, range, record, scheduled, status, sweep,
     transaction::{self, Tx},
 };
 use crate::{
     cursor::{Filter, Start},
-    dead_letter::{DeadLetter, DeadLetterFilter, Request},
+    dead_letter::{AuditEntry, AuditFilter, DeadLetter, DeadLetterCount, DeadLetterFilter, Request, Terms},
     envelope::{EventId, NewEvent},
     gaps::GapCursor,
     held::{Change, HeldEvent, Lane, Stage},
     lease::{Fence, LeaseName, Owner},
     marker::Marker,
+    range::{Range, RangePlan, RangeReplay},
     scheduled::{Cancellation, NewScheduled, Scheduled, ScheduledFilter},
     store::{
         Claim, Claimed, EventState, Forgetting, HandlerToken, News, OpenTx, Retention, StageStatus,
@@ -210,8 +211,52 @@ impl Store for PostgresStore {
         dead_letter::list(self, filter, max).await
     }
 
-    async fn request(&self, filter: &DeadLetterFilter, request: Request) -> Result<u64, StoreError> {
-        dead_letter::request(self, filter, request).await
+    async fn count_dead_letters(
+        &self,
+        filter: &DeadLetterFilter,
+    ) -> Result<Vec<DeadLetterCount>, StoreError> {
+        dead_letter::count(self, filter).await
+    }
+
+    async fn request(
+        &self,
+        filter: &DeadLetterFilter,
+        request: Request,
+        terms: &Terms,
+    ) -> Result<u64, StoreError> {
+        dead_letter::request(self, filter, request, terms).await
+    }
+
+    async fn cancel_requests(&self, filter: &DeadLetterFilter, terms: &Terms) -> Result<u64, StoreError> {
+        dead_letter::cancel(self, filter, terms).await
+    }
+
+    async fn audit(&self, filter: &AuditFilter, max: u32) -> Result<Vec<AuditEntry>, StoreError> {
+        dead_letter::audit(self, filter, max).await
+    }
+
+    async fn plan_range(&self, range: &Range) -> Result<RangePlan, StoreError> {
+        range::plan(self, range).await
+    }
+
+    async fn replay_range(
+        &self,
+        range: &Range,
+        terms: &Terms,
+    ) -> Result<(Option<i64>, RangePlan), StoreError> {
+        range::replay(self, range, terms).await
+    }
+
+    async fn range_replays(&self, max: u32) -> Result<Vec<RangeReplay>, StoreError> {
+        range::list(self, max).await
+    }
+
+    async fn cancel_range(&self, id: i64) -> Result<bool, StoreError> {
+        range::cancel(self, id).await
+    }
+
+    async fn take_up_range(&self, fence: &Fence, wanted: &Filter, max: u32) -> Result<u32, StoreError> {
+        within(self, "take up the events of a replay", range::take_up(self, fence, wanted, max)).await
     }
 
     async fn act_on_requests(&self, fence: &Fence, max: u32) -> Result<u32, StoreError> {

@@ -45,7 +45,9 @@ pub(super) async fn sweep(store: &PostgresStore, retention: &Retention) -> Resul
     if dead_letters > 0 {
         tracing::warn!(count = dead_letters, "dead letters past retention are discarded");
     }
-    let is_full = [inbox, progress, dead_letters].contains(&ROWS_MAX.unsigned_abs());
+    let audit = page(store, &store.sql().delete_audit, Some(retention.audit)).await?;
+    let replays = page(store, &store.sql().delete_replays, Some(retention.audit)).await?;
+    let is_full = [inbox, progress, dead_letters, audit, replays].contains(&ROWS_MAX.unsigned_abs());
     Ok(if is_full { Duration::ZERO } else { pause })
 }
 

@@ -13,7 +13,7 @@ use crate::{
 use sqlx::SqliteConnection;
 
 /// The tables with rows of a stage, and those with rows of its leases.
-const OF_STAGE: [&str; 5] = ["progress", "waiting", "held", "dead_letter", "member"];
+const OF_STAGE: [&str; 6] = ["progress", "waiting", "held", "dead_letter", "member", "replay"];
 const OF_LEASE: [&str; 2] = ["marker", "leader"];
 
 pub(super) async fn forget(

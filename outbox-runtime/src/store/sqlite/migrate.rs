@@ -10,10 +10,12 @@ use crate::store::{StoreError, sql::fill};
 use sqlx::sqlite::SqliteRow;
 
 /// The numbered migrations, never edited once released.
-const MIGRATIONS: [&str; 3] = [
+const MIGRATIONS: [&str; 5] = [
     include_str!("migrations/0001_tables.sql"),
     include_str!("migrations/0002_create_marker.sql"),
     include_str!("migrations/0003_create_scheduled.sql"),
+    include_str!("migrations/0004_create_audit.sql"),
+    include_str!("migrations/0005_create_replay.sql"),
 ];
 
 /// The version of this program towards the tables; grows with the migrations.

@@ -3,10 +3,12 @@
 //! Every write begins with `BEGIN IMMEDIATE`: a deferred transaction that read first fails at once (code 517) when
 //! another writes in between. Handlers run one at a time, each in one transaction with the progress of its stage.
 
+mod dead_letter;
 mod forget;
 mod gate;
 mod log;
 mod migrate;
+mod range;
 mod record;
 mod row;
 mod scheduled;

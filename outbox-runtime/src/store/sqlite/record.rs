@@ -13,6 +13,9 @@ use crate::{
 use sqlx::{SqlStr, SqliteConnection};
 use std::time::Duration;
 
+/// How late a request at a limited rate may be acted on before those behind it are put off too.
+const LATE_MAX: Duration = Duration::from_secs(5);
+
 /// One write in an open transaction, for one stage.
 pub(super) struct Recorder<'a> {
     pub(super) store: &'a SqliteStore,
@@ -61,16 +64,37 @@ impl Recorder<'_> {
         attempts: u32,
         failure: Option<&Failure>,
     ) -> Result<(), StoreError> {
+        self.hold_as(envelope, attempts, failure, false).await.map(|_| ())
+    }
+
+    /// Holds an event of a replay, due at once; whether it was not held or set aside already.
+    pub(super) async fn take_up(&mut self, envelope: &Envelope) -> Result<bool, StoreError> {
+        self.mark_waiting(&Lane::of(envelope), Duration::ZERO).await?;
+        self.hold_as(envelope, 0, None, true).await
+    }
+
+    async fn hold_as(
+        &mut self,
+        envelope: &Envelope,
+        attempts: u32,
+        failure: Option<&Failure>,
+        replayed: bool,
+    ) -> Result<bool, StoreError> {
         let query = sqlx::query(self.store.statements.insert_held.clone())
             .bind(self.fence.stage.as_str().to_owned())
             .bind(Lane::of(envelope).as_str().to_owned());
         let query = bind_envelope(query, envelope)
             .bind(i64::from(attempts))
             .bind(failure.map(|failure| failure.reason))
-            .bind(failure.map(|failure| failure.error_chain.clone()));
+            .bind(failure.map(|failure| failure.error_chain.clone()))
+            .bind(replayed);
         let held = query.execute(&mut *self.connection).await.map_err(database("hold an event"))?;
+        let is_new = held.rows_affected() > 0;
         // A mark that was set for an event which turned out to be set aside already goes again.
-        if held.rows_affected() == 0 { self.lift(&Lane::of(envelope)).await } else { Ok(()) }
+        if !is_new {
+            self.lift(&Lane::of(envelope)).await?;
+        }
+        Ok(is_new)
     }
 
     async fn retry(
@@ -162,6 +186,13 @@ impl Recorder<'_> {
 
     /// Acts on requests; see [`Store::act_on_requests`](crate::store::Store::act_on_requests).
     pub(super) async fn act_on_requests(&mut self, max: u32) -> Result<u32, StoreError> {
+        sqlx::query(self.store.statements.postpone_requests.clone())
+            .bind(self.fence.stage.as_str())
+            .bind(&self.fence.share.0)
+            .bind(span(LATE_MAX))
+            .execute(&mut *self.connection)
+            .await
+            .map_err(database("put requests off"))?;
         let rows = sqlx::query(self.store.statements.delete_requests.clone())
             .bind(self.fence.stage.as_str())
             .bind(&self.fence.share.0)
@@ -171,7 +202,17 @@ impl Recorder<'_> {
             .map_err(database("take requests"))?;
         for row in &rows {
             let id: i64 = get(row, "dead_letter_id")?;
-            match get::<String>(row, "request")?.as_str() {
+            let request: String = get(row, "request")?;
+            sqlx::query(self.store.statements.insert_audit.clone())
+                .bind(id)
+                .bind(&request)
+                .bind(get::<i64>(row, "requested_at")?)
+                .bind(get::<String>(row, "asked_by")?)
+                .bind(get::<String>(row, "why")?)
+                .execute(&mut *self.connection)
+                .await
+                .map_err(database("enter a request in the audit log"))?;
+            match request.as_str() {
                 "discard" => self.discard(id).await?,
                 _ => self.replay(id).await?,
             }

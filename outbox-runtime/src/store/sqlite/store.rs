@@ -1,19 +1,20 @@
 //! The trait [`Store`] for SQLite.
 
 use super::{
-    SqliteLog, SqliteStore, forget, migrate,
+    SqliteLog, SqliteStore, dead_letter, forget, migrate, range,
     record::Recorder,
-    row::{self, bind_event, database, envelope, get, held_event, json_array, moment, span},
+    row::{self, bind_event, database, get, held_event, json_array, span},
     scheduled,
     transaction::{self, SqliteTx},
 };
 use crate::{
     cursor::{Filter, Start},
-    dead_letter::{DeadLetter, DeadLetterFilter, Request},
+    dead_letter::{AuditEntry, AuditFilter, DeadLetter, DeadLetterCount, DeadLetterFilter, Request, Terms},
     envelope::{EventId, NewEvent},
     held::{Change, HeldEvent, Stage},
     lease::{Fence, LeaseName, Owner},
     marker::Marker,
+    range::{Range, RangePlan, RangeReplay},
     scheduled::{Cancellation, NewScheduled, Scheduled, ScheduledFilter},
     store::{
         Claim, Claimed, EventState, Forgetting, HandlerToken, News, OpenTx, Retention, StageStatus,
@@ -350,22 +351,55 @@ impl Store for SqliteStore {
     }
 
     async fn dead_letters(&self, filter: &DeadLetterFilter, max: u32) -> Result<Vec<DeadLetter>, StoreError> {
-        let rows = bind_filter(sqlx::query(self.statements.select_dead_letters.clone()), filter)
-            .bind(i64::from(max))
-            .fetch_all(&self.pool)
-            .await
-            .map_err(database("read dead letters"))?;
-        rows.iter().map(dead_letter).collect()
+        dead_letter::list(self, filter, max).await
     }
 
-    async fn request(&self, filter: &DeadLetterFilter, request: Request) -> Result<u64, StoreError> {
-        let _turn = self.gate.turn().await;
-        let done = bind_filter(sqlx::query(self.statements.insert_requests.clone()), filter)
-            .bind(request.as_str())
-            .execute(&self.pool)
-            .await
-            .map_err(database("record a request"))?;
-        Ok(done.rows_affected())
+    async fn count_dead_letters(
+        &self,
+        filter: &DeadLetterFilter,
+    ) -> Result<Vec<DeadLetterCount>, StoreError> {
+        dead_letter::count(self, filter).await
+    }
+
+    async fn request(
+        &self,
+        filter: &DeadLetterFilter,
+        request: Request,
+        terms: &Terms,
+    ) -> Result<u64, StoreError> {
+        dead_letter::request(self, filter, request, terms).await
+    }
+
+    async fn cancel_requests(&self, filter: &DeadLetterFilter, terms: &Terms) -> Result<u64, StoreError> {
+        dead_letter::cancel(self, filter, terms).await
+    }
+
+    async fn audit(&self, filter: &AuditFilter, max: u32) -> Result<Vec<AuditEntry>, StoreError> {
+        dead_letter::audit(self, filter, max).await
+    }
+
+    async fn plan_range(&self, range: &Range) -> Result<RangePlan, StoreError> {
+        range::plan(self, range).await
+    }
+
+    async fn replay_range(
+        &self,
+        range: &Range,
+        terms: &Terms,
+    ) -> Result<(Option<i64>, RangePlan), StoreError> {
+        range::replay(self, range, terms).await
+    }
+
+    async fn range_replays(&self, max: u32) -> Result<Vec<RangeReplay>, StoreError> {
+        range::list(self, max).await
+    }
+
+    async fn cancel_range(&self, id: i64) -> Result<bool, StoreError> {
+        range::cancel(self, id).await
+    }
+
+    async fn take_up_range(&self, fence: &Fence, wanted: &Filter, max: u32) -> Result<u32, StoreError> {
+        range::take_up(self, fence, wanted, max).await
     }
 
     async fn act_on_requests(&self, fence: &Fence, max: u32) -> Result<u32, StoreError> {
@@ -427,36 +461,16 @@ impl Store for SqliteStore {
         if dead_letters > 0 {
             tracing::warn!(count = dead_letters, "dead letters past retention are discarded");
         }
-        let done = [missed.len() as u64, inbox.rows_affected(), dead_letters];
+        let mut done = vec![missed.len() as u64, inbox.rows_affected(), dead_letters];
+        for statement in [&self.statements.delete_audit, &self.statements.delete_replays] {
+            let _turn = self.gate.turn().await;
+            let query = sqlx::query(statement.clone()).bind(span(retention.audit)).bind(SWEEP_ROWS_MAX);
+            let deleted = query.execute(&self.pool).await;
+            done.push(deleted.map_err(database("delete what people asked long ago"))?.rows_affected());
+        }
         let pause = (retention.log / SWEEPS_PER_RETENTION).clamp(SWEEP_PAUSE.0, SWEEP_PAUSE.1);
         Ok(if done.contains(&SWEEP_ROWS_MAX.unsigned_abs()) { Duration::ZERO } else { pause })
     }
-}
-
-fn bind_filter<'q>(query: row::BoundQuery<'q>, filter: &DeadLetterFilter) -> row::BoundQuery<'q> {
-    let ids = (!filter.ids.is_empty()).then(|| serde_json::to_string(&filter.ids).expect("numbers are JSON"));
-    query
-        .bind(ids)
-        .bind(filter.stage.as_ref().map(|stage| stage.as_str().to_owned()))
-        .bind(filter.event_type.clone())
-        .bind(filter.key.clone())
-        .bind(filter.reason.clone())
-        .bind(filter.since.map(row::millis))
-        .bind(filter.until.map(row::millis))
-        .bind(filter.after)
-}
-
-fn dead_letter(row: &SqliteRow) -> Result<DeadLetter, StoreError> {
-    Ok(DeadLetter::from_row(
-        get(row, "dead_letter_id")?,
-        Stage::from_text(get(row, "stage")?),
-        envelope(row)?,
-        (get(row, "reason")?, get(row, "error_chain")?),
-        get(row, "attempts")?,
-        (moment(get(row, "first_failed_at")?), moment(get(row, "last_failed_at")?)),
-        get(row, "parks_key")?,
-        get(row, "is_replaying")?,
-    ))
 }
 
 fn stage_status(row: &SqliteRow) -> Result<StageStatus, StoreError> {

@@ -2,7 +2,7 @@
 
 use super::{World, all_of, until_waiting};
 use outbox::{
-    DeadLetterFilter,
+    DeadLetterFilter, Terms,
     cursor::LogCursor,
     dead_letter::Request,
     held::{Change, Failure},
@@ -28,7 +28,10 @@ async fn a_request_for_what_the_leader_acts_on_waits_in_no_circle() {
     };
     log.settle(&world.fence, &all_of(&page), &[dead(0), dead(1)]).await.unwrap();
     let only_b = DeadLetterFilter { key: Some("b".to_owned()), ..DeadLetterFilter::default() };
-    assert_eq!(world.store.request(&only_b, Request::Discard).await.unwrap(), 1);
+    assert_eq!(
+        world.store.request(&only_b, Request::Discard, &Terms::new("test", "mended")).await.unwrap(),
+        1
+    );
 
     // The leader is stopped in the middle of its work on the request, where it waits for the mark of the key.
     let mut other = PgConnection::connect(&world.url).await.unwrap();
@@ -43,7 +46,9 @@ async fn a_request_for_what_the_leader_acts_on_waits_in_no_circle() {
     until_waiting(&mut watcher, 1).await;
     let person = tokio::spawn({
         let store = world.store.clone();
-        async move { store.request(&DeadLetterFilter::default(), Request::Discard).await }
+        async move {
+            store.request(&DeadLetterFilter::default(), Request::Discard, &Terms::new("test", "mended")).await
+        }
     });
     // In the circle the person waits too; else the request is recorded.
     let recorded = "SELECT (SELECT count(*) FROM outbox_request) = 2 OR

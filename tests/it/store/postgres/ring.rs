@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 /// Rows older than a minute go, and a stage that lags is waited for.
 const MINUTE: Retention =
-    Retention { log: Duration::from_secs(60), inbox: LONG, wait_max: LONG, dead_letters: LONG };
+    Retention { log: Duration::from_secs(60), inbox: LONG, wait_max: LONG, dead_letters: LONG, audit: LONG };
 
 impl World {
     /// Writes rows into that leaf as they were written so many seconds ago.

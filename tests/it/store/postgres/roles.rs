@@ -2,8 +2,9 @@
 
 use super::{LONG, event, lead, prove_and_commit};
 use outbox::{
+    Range,
     cursor::{Filter, LogCursor, Start},
-    dead_letter::{DeadLetterFilter, Request},
+    dead_letter::{AuditFilter, DeadLetterFilter, Request, Terms},
     held::{Change, Failure, HeldId, Stage},
     postgres::{PostgresConfig, PostgresStore, Role},
     scheduled::{Cancellation, NewScheduled, ScheduledFilter},
@@ -112,6 +113,7 @@ async fn a_relay_works_with_its_rights() {
         inbox: Duration::ZERO,
         wait_max: LONG,
         dead_letters: Duration::ZERO,
+        audit: LONG,
     };
     while relay.sweep(outbox::lease::Owner::new(), &none).await.unwrap().is_zero() {}
     let left: i64 =
@@ -186,8 +188,24 @@ async fn work_a_stage(store: &PostgresStore, stage: &Stage) {
         panic!("the event is new")
     };
     prove_and_commit(store, tx, &fence, &token).await.unwrap();
-    assert_eq!(store.request(&DeadLetterFilter::default(), Request::Discard).await.unwrap(), 1);
+    assert_eq!(
+        store
+            .request(&DeadLetterFilter::default(), Request::Discard, &Terms::new("test", "mended"))
+            .await
+            .unwrap(),
+        1
+    );
     assert_eq!(store.act_on_requests(&fence, 10).await.unwrap(), 1);
+    assert_eq!(
+        store.cancel_requests(&DeadLetterFilter::default(), &Terms::new("test", "late")).await.unwrap(),
+        0
+    );
+    assert_eq!(store.audit(&AuditFilter::default(), 10).await.unwrap().len(), 1);
+    let (replay, _) =
+        store.replay_range(&Range::to(stage.clone()), &Terms::new("test", "lost")).await.unwrap();
+    assert_eq!(store.take_up_range(&fence, &Filter::default(), 10).await.unwrap(), 3);
+    assert!(!store.cancel_range(replay.unwrap()).await.unwrap());
+    assert_eq!(store.range_replays(10).await.unwrap().len(), 1);
     assert_eq!(store.status().await.unwrap().len(), 1);
     store.state(third.id).await.unwrap();
     store.leave(stage, fence.owner).await.unwrap();

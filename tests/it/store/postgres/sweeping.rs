@@ -10,7 +10,7 @@ use std::time::Duration;
 
 /// Events are past retention at once, and a stage that lags is waited for.
 const NONE: Retention =
-    Retention { log: Duration::ZERO, inbox: Duration::ZERO, wait_max: LONG, dead_letters: LONG };
+    Retention { log: Duration::ZERO, inbox: Duration::ZERO, wait_max: LONG, dead_letters: LONG, audit: LONG };
 
 impl World {
     async fn sweep(&self, retention: &Retention) {

@@ -6,5 +6,5 @@ GRANT SELECT, TRUNCATE ON {outbox_log_0}, {outbox_log_1}, {outbox_log_2}, {outbo
       {outbox_log_6}, {outbox_log_7} TO {outbox_role:name};
 GRANT SELECT, INSERT, UPDATE, DELETE ON {outbox_progress}, {outbox_hole}, {outbox_leader}, {outbox_heartbeat},
       {outbox_member}, {outbox_waiting}, {outbox_held}, {outbox_dead_letter}, {outbox_request}, {outbox_inbox},
-      {outbox_marker}, {outbox_scheduled}
+      {outbox_marker}, {outbox_scheduled}, {outbox_audit}, {outbox_replay}
       TO {outbox_role:name};

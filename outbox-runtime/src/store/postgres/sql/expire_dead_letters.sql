@@ -10,6 +10,6 @@ WITH old AS MATERIALIZED (
      LIMIT $2
        FOR KEY SHARE OF dead SKIP LOCKED
 )
-INSERT INTO {outbox_request} (dead_letter, request)
-SELECT number, 'discard' FROM old ORDER BY number
+INSERT INTO {outbox_request} (dead_letter, request, asked_by, why)
+SELECT number, 'discard', 'retention', 'past its retention' FROM old ORDER BY number
 ON CONFLICT DO NOTHING

@@ -1,4 +1,4 @@
--- Dead letters by number, at most $9. A filter that is null (for $1: empty) matches all.
+-- Dead letters by number, at most $11. A filter that is null (for $1: empty) matches all.
 SELECT dead.seq, dead.occurred_at, dead.id, dead.topic, dead.key, dead.event_type, dead.event_version, dead.payload,
        dead.source, dead.dataschema, dead.headers, dead.traceparent, dead.tracestate, dead.twin_id, dead.twin_version,
        dead.on_poison, dead.number, dead.stage, dead.reason, dead.error_chain, dead.attempts, dead.first_failed_at,
@@ -14,5 +14,7 @@ SELECT dead.seq, dead.occurred_at, dead.id, dead.topic, dead.key, dead.event_typ
    AND ($6::pg_catalog.timestamptz IS NULL OR dead.last_failed_at >= $6)
    AND ($7::pg_catalog.timestamptz IS NULL OR dead.last_failed_at < $7)
    AND ($8::pg_catalog.int8 IS NULL OR dead.number > $8)
+   AND ($9::pg_catalog.int4 IS NULL OR dead.event_version = $9)
+   AND ($10::pg_catalog.uuid IS NULL OR dead.id = $10)
  ORDER BY dead.number
- LIMIT $9
+ LIMIT $11

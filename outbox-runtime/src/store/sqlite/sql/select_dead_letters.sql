@@ -1,4 +1,4 @@
--- Dead letters by number, at most ?9, that match every condition which is not null.
+-- Dead letters by number, at most ?11, that match every condition which is not null.
 SELECT *,
        replaying OR EXISTS (SELECT 1 FROM {outbox_request} AS request
                              WHERE request.dead_letter_id = dead.dead_letter_id AND request = 'replay') AS is_replaying
@@ -11,5 +11,7 @@ SELECT *,
    AND (?6 IS NULL OR last_failed_at >= ?6)
    AND (?7 IS NULL OR last_failed_at < ?7)
    AND (?8 IS NULL OR dead_letter_id > ?8)
+   AND (?9 IS NULL OR event_version = ?9)
+   AND (?10 IS NULL OR id = ?10)
  ORDER BY dead_letter_id
- LIMIT ?9
+ LIMIT ?11

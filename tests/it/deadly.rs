@@ -1,11 +1,13 @@
 //! A payload that kills the process which works on it: found among a thousand, set aside alone, by processes that die.
 
-use outbox::{DeadLetter, DeadLetterFilter};
+use outbox::{DeadLetter, DeadLetterFilter, Store, Terms};
 use outbox_tests::actor::actor;
 use outbox_tests::file_broker::FileBroker;
 use outbox_tests::on_each_store;
-use outbox_tests::servers::Process;
-use outbox_tests::world::{Noted, Plan, TestStore, World, eventually, noted, numbers_of, planned};
+use outbox_tests::servers::{Nats, Process};
+use outbox_tests::world::{
+    Noted, Plan, TestStore, World, eventually, nats_broker, noted, numbers_of, planned,
+};
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
@@ -138,4 +140,34 @@ async fn after_the_end_of_a_process_events_of_different_keys_are_still_handled_s
     world.effects_of(EVENTS as usize).await;
     // One after the other, those that are left would take almost all of it.
     assert!(begun.elapsed() < EACH * EVENTS / 2, "took {:?}", begun.elapsed());
+}
+
+/// Each head that is done makes the next of its key due at once.
+#[tokio::test(flavor = "multi_thread")]
+async fn after_the_end_of_a_process_heads_that_are_always_due_hold_no_delivery_up() {
+    const HELD: i64 = 150;
+    const FREE: i64 = 24;
+    let Some(world) = World::<outbox::postgres::PostgresStore>::start().await else { return };
+    let Some(nats) = Nats::private().await else { return };
+    let relay = world.relay(nats_broker(&nats.url(), None)).await;
+    let consume = || actor(ACTOR, &["consume", "--db", &world.url, "--nats", &nats.url()]);
+    let mut first = consume();
+    world.enqueue_each([planned("held", 0, Plan::FailForGood)]).await;
+    eventually("its key waits", async || !dead_letters(&world).await.is_empty()).await;
+    let event = |n| planned("held", n, Plan::TakeMillis(20));
+    world.enqueue_all(&(1..=HELD).map(event).collect::<Vec<_>>()).await;
+    let held =
+        async || world.outbox.store().status().await.unwrap().iter().map(|stage| stage.held).sum::<u64>();
+    eventually("all of its key are held", async || held().await == HELD.cast_unsigned()).await;
+    first.kill();
+    world.outbox.discard(&DeadLetterFilter::default(), &Terms::new("test", "mended")).await.unwrap();
+    world.enqueue_each((0..FREE).map(|n| noted(&format!("free-{n}"), n))).await;
+    eventually("all is published", async || world.relay_lag().await == 0).await;
+
+    let _second = consume();
+
+    let effects = world.effects_of(usize::try_from(HELD + FREE).unwrap()).await;
+    let last_free = effects.iter().rposition(|(key, _)| key != "held").unwrap();
+    assert!(last_free + 20 < effects.len(), "the last of other keys came at place {last_free}");
+    relay.stop().await.unwrap();
 }

@@ -11,7 +11,10 @@ use crate::{
     store::Store,
 };
 use futures_util::stream::{self, StreamExt};
-use std::{collections::HashMap, pin::pin};
+use std::{collections::HashMap, pin::pin, time::Duration};
+
+/// How long heads that are due wait for deliveries on their way, so that those come to be in the same lot.
+const HEADS_WAIT: Duration = Duration::from_millis(250);
 
 impl<S: Store> Session<'_, S> {
     /// Works until nothing is suspected any more, or the grant ends.
@@ -21,6 +24,10 @@ impl<S: Store> Session<'_, S> {
     ) -> Result<(), StepError> {
         while self.suspicion.is_on() && !self.grant.hand_over.is_cancelled() {
             self.grant.moved();
+            // A subscription gets on only while it is waited for, and there may be a head that is due each time.
+            if !self.is_full() {
+                subscription.ready(HEADS_WAIT).await?;
+            }
             let lot = self.lot(subscription).await?;
             if !lot.is_empty() {
                 self.work_through(subscription, lot, false).await?;

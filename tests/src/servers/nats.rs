@@ -130,6 +130,23 @@ impl Nats {
         }
     }
 
+    /// How many messages a topic holds.
+    pub async fn count_messages(&self, topic: &str) -> u64 {
+        let mut stream = BufReader::new(TcpStream::connect(("127.0.0.1", self.port)).await.unwrap());
+        let connect = r#"CONNECT {"verbose":false}"#;
+        let all = format!("{connect}\r\nSUB answer 1\r\nPUB $JS.API.STREAM.INFO.{topic} answer 0\r\n\r\n");
+        stream.write_all(all.as_bytes()).await.unwrap();
+        let mut line = String::new();
+        while !line.starts_with("MSG ") {
+            line.clear();
+            assert!(stream.read_line(&mut line).await.unwrap() > 0, "the server closed the connection");
+        }
+        line.clear();
+        stream.read_line(&mut line).await.unwrap();
+        let info: serde_json::Value = serde_json::from_str(&line).unwrap();
+        info["state"]["messages"].as_u64().expect("the topic exists")
+    }
+
     /// Ends the server by SIGKILL.
     pub fn kill(&self) {
         if let Some(mut process) = self.process.lock().unwrap().take() {

@@ -2,20 +2,25 @@
 
 use super::actor::{self, Role};
 use super::arena::Arena;
-use super::event::name_and_plan;
+use super::event::{Told, name_and_plan};
 use super::person::Decision;
 use super::record::{self, Line, Step, now};
 use super::store::TortureStore;
 use super::verdict::{self, Outcome};
 use crate::history::{EventName, Fate, Reader};
-use outbox::broker::{Subscription, SubscriptionConfig};
+use crate::servers::Nats;
+use outbox::broker::{AckToken, Delivery, SubscriptionConfig};
 use outbox::{DeadLetter, Event};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::error::Error;
 use std::time::{Duration, Instant};
 use tokio::time::sleep;
 
 /// How often it is looked whether everything has settled.
 const LOOK: Duration = Duration::from_millis(500);
+
+/// How long all messages of the broker may take to be read.
+const READ_MAX: Duration = Duration::from_secs(180);
 
 const RELAY: &str = "relay/default";
 
@@ -100,7 +105,7 @@ impl<S: TortureStore> Arena<S> {
     }
 
     /// The records, and what stands in the database.
-    async fn lines_so_far(&self) -> Result<Vec<Line>, Box<dyn std::error::Error>> {
+    async fn lines_so_far(&self) -> Result<Vec<Line>, Box<dyn Error>> {
         let mut lines = record::read_all(&self.folder)?;
         lines.extend(self.standing().await?);
         lines.sort_by_key(|line| line.at);
@@ -120,32 +125,18 @@ impl<S: TortureStore> Arena<S> {
     }
 
     /// Writes what stands in the database and at the broker into a record of its own.
-    async fn write_end(&self) -> Result<(), Box<dyn std::error::Error>> {
+    async fn write_end(&self) -> Result<(), Box<dyn Error>> {
         let end = record::Record::create(&self.folder.join("end.record"))?;
         for line in self.standing().await? {
             end.write_at(line.at, line.step);
         }
         if let Some(nats) = &self.ground.nats {
-            let mut published = 0;
-            let mut seen = BTreeSet::new();
-            let broker = actor::nats_broker(&nats.url());
-            for partition in broker.partitions(super::event::Told::TOPIC).await? {
-                let config = SubscriptionConfig {
-                    consumer: "torture.observer".to_owned(),
-                    topic: super::event::Told::TOPIC.to_owned(),
-                    partition,
-                    ack_wait: Duration::from_secs(60),
-                    in_flight_max: 1_000,
-                };
-                let mut subscription = broker.subscribe(&config).await?;
-                for event in all_of(&mut *subscription).await? {
-                    published += 1;
-                    seen.insert(event.clone());
-                    end.write(Step::Happened(Fate::Published.of(RELAY, &event)));
-                }
-            }
-            self.figures.add("messages at the broker", published);
-            self.figures.add("duplicates at the broker", published - seen.len() as u64);
+            let messages = messages(nats).await?;
+            let events: Vec<EventName> = messages.into_values().flatten().collect();
+            let distinct = events.iter().collect::<BTreeSet<_>>().len();
+            self.figures.add("messages at the broker", events.len() as u64);
+            self.figures.add("duplicates at the broker", (events.len() - distinct) as u64);
+            events.iter().for_each(|event| end.write(Step::Happened(Fate::Published.of(RELAY, event))));
         }
         Ok(())
     }
@@ -162,17 +153,36 @@ impl<S: TortureStore> Arena<S> {
     }
 }
 
-/// Everything that a partition holds, in its order.
-async fn all_of(subscription: &mut dyn Subscription) -> Result<Vec<EventName>, outbox::broker::BrokerError> {
-    let mut events = Vec::new();
-    loop {
-        let deliveries = subscription.next(500, Duration::from_secs(1)).await?;
-        if deliveries.is_empty() {
-            return Ok(events);
-        }
-        let tokens: Vec<_> = deliveries.iter().map(|delivery| delivery.token).collect();
-        let payloads = deliveries.iter().filter_map(|delivery| delivery.event.as_ref().ok());
-        events.extend(payloads.filter_map(|event| Some(name_and_plan(&event.payload)?.0)));
-        subscription.ack(&tokens).await?;
+/// Everything that the broker holds, by its place there; strangers' messages are no events.
+async fn messages(nats: &Nats) -> Result<BTreeMap<u64, Option<EventName>>, Box<dyn Error>> {
+    let broker = actor::nats_broker(&nats.url());
+    let mut subscriptions = Vec::new();
+    for partition in broker.partitions(Told::TOPIC).await? {
+        let config = SubscriptionConfig {
+            consumer: "torture.observer".to_owned(),
+            topic: Told::TOPIC.to_owned(),
+            partition,
+            ack_wait: Duration::from_secs(60),
+            in_flight_max: 1_000,
+        };
+        subscriptions.push(broker.subscribe(&config).await?);
     }
+    let count = nats.count_messages(Told::TOPIC).await;
+    let deadline = Instant::now() + READ_MAX;
+    let mut messages = BTreeMap::new();
+    while (messages.len() as u64) < count {
+        if Instant::now() > deadline {
+            return Err(format!("only {} of {count} messages could be read", messages.len()).into());
+        }
+        for subscription in &mut subscriptions {
+            let deliveries = subscription.next(1_000, LOOK / 5).await?;
+            let tokens: Vec<AckToken> = deliveries.iter().map(|delivery| delivery.token).collect();
+            for Delivery { token, event } in deliveries {
+                let name = event.ok().and_then(|event| Some(name_and_plan(&event.payload)?.0));
+                messages.insert(token.0, name);
+            }
+            subscription.ack(&tokens).await?;
+        }
+    }
+    Ok(messages)
 }

@@ -1,6 +1,7 @@
 //! Contracts in a folder.
 
-use super::{Baseline, BaselineError, is_contract_place, read};
+use super::{Baseline, BaselineError, File, is_contract_place};
+use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -12,15 +13,15 @@ pub(crate) fn from_folder(folder: &Path) -> Result<Baseline, BaselineError> {
         let path = path.to_path_buf();
         move |source| BaselineError::Io { path, source }
     };
-    let mut contracts = Vec::new();
+    let mut files = BTreeMap::new();
     for (place, path) in contract_files(&root).map_err(unread(&root))? {
         let text = std::fs::read_to_string(&path).map_err(unread(&path))?;
-        contracts.push(read(&path.display().to_string(), &place, &text)?);
+        files.insert(place, File { name: path.display().to_string(), text });
     }
-    if contracts.is_empty() {
+    if files.is_empty() {
         return Err(BaselineError::NoContracts { name: folder.display().to_string(), schemas: None });
     }
-    Ok(Baseline { name: folder.display().to_string(), contracts })
+    Ok(Baseline { name: folder.display().to_string(), files })
 }
 
 /// The files `<type>/v<version>.json` below `root`, each with that place, sorted; none if `root` does not exist.

@@ -1,6 +1,6 @@
 //! What the repository around the folder of schemas says, asked of the program git.
 
-use super::{Baseline, BaselineError, is_contract_place, read};
+use super::{Baseline, BaselineError, File, is_contract_place};
 use std::io::{BufRead, BufReader, ErrorKind, Write};
 use std::path::{Component, Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -129,11 +129,10 @@ impl Git {
             return Err(BaselineError::NoContracts { name, schemas: Some(self.schemas.clone()) });
         }
         let texts = self.blobs(files.iter().map(|(id, _)| *id))?;
-        let contracts = files
-            .iter()
-            .zip(texts)
-            .map(|((_, place), text)| read(&format!("{called}:{}/{place}", self.schemas), place, &text));
-        Ok(Baseline { name, contracts: contracts.collect::<Result<_, _>>()? })
+        let files = files.into_iter().zip(texts).map(|((_, place), text)| {
+            (place.to_owned(), File { name: format!("{called}:{}/{place}", self.schemas), text })
+        });
+        Ok(Baseline { name, files: files.collect() })
     }
 
     /// The id of a contract and its place, from one entry of `ls-tree`.

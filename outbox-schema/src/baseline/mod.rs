@@ -14,6 +14,7 @@ pub(crate) use folder::{contract_files, from_folder};
 
 use crate::{Contract, contract};
 use git::Git;
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Released contracts, and where they are from.
@@ -21,7 +22,31 @@ use std::path::Path;
 pub(crate) struct Baseline {
     /// A tag, a commit or a folder, as people call it.
     pub(crate) name: String,
-    pub(crate) contracts: Vec<Contract>,
+    /// Their files, by their place inside the folder of schemas.
+    pub(crate) files: BTreeMap<String, File>,
+}
+
+/// A contract that is read only when it is needed: as text it takes a tenth of the memory.
+#[derive(Debug)]
+pub(crate) struct File {
+    /// What people are told of it.
+    pub(crate) name: String,
+    pub(crate) text: String,
+}
+
+impl Baseline {
+    /// All contracts, in the order of their places.
+    pub(crate) fn contracts(&self) -> Result<Vec<Contract>, BaselineError> {
+        self.files.iter().map(|(place, file)| file.contract(place)).collect()
+    }
+}
+
+impl File {
+    /// What it says as the contract that lies at `place` inside the folder of schemas.
+    pub(crate) fn contract(&self, place: &str) -> Result<Contract, BaselineError> {
+        let named = |source| BaselineError::Contract { name: self.name.clone(), source };
+        contract::read(place, &self.text).map_err(named)
+    }
 }
 
 /// What to compare with.
@@ -30,6 +55,15 @@ pub(crate) enum Found {
     Baseline(Baseline),
     /// Nothing is released yet, as this sentence says.
     None(String),
+}
+
+impl Found {
+    pub(crate) fn baseline(&self) -> Option<&Baseline> {
+        match self {
+            Self::Baseline(baseline) => Some(baseline),
+            Self::None(_) => None,
+        }
+    }
 }
 
 /// Which baseline to take.
@@ -89,11 +123,6 @@ pub(crate) fn find_named(schemas: &Path, named: &str) -> Result<Baseline, Baseli
 /// Whom git knows as the author of changes here.
 pub(crate) fn author(schemas: &Path) -> Option<String> {
     Git::around(schemas).ok().flatten()?.author()
-}
-
-/// Reads the contract that lies at `place` inside the folder of schemas.
-fn read(name: &str, place: &str, text: &str) -> Result<Contract, BaselineError> {
-    contract::read(place, text).map_err(|source| BaselineError::Contract { name: name.to_owned(), source })
 }
 
 /// Whether `place` is that of a contract inside the folder of schemas: `<type>/v<version>.json`.

@@ -2,7 +2,7 @@
 //!
 //! The check gathers everything into one [`Report`]; how it is printed is not its concern.
 
-use super::contracts::{self, Declared};
+use super::contracts::{self, Declared, Known, Version};
 use super::files::shown;
 use super::output::Output;
 use super::places::Places;
@@ -14,7 +14,6 @@ use crate::report::{Compared, Report};
 use crate::waiver::{self, Waived};
 use crate::{Contract, samples};
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 
 #[derive(clap::Args)]
 pub(super) struct Args {
@@ -39,51 +38,73 @@ pub(super) fn run(cli: &Cli, args: &Args) -> Result<bool, String> {
 
 /// Everything there is to say about the catalog, the committed contracts and the baseline.
 fn gather(project: &Project, choice: &Choice) -> Result<Report, String> {
-    let mut declared = contracts::of(&project.catalog, &project.schemas)?;
     let committed = contracts::committed(&project.schemas)?;
     let found = baseline::find(&project.schemas, choice).map_err(|error| error.to_string())?;
-    contracts::carry(&mut declared, last_release(&found, choice), &committed);
-    let mut findings: Vec<Finding> =
-        declared.iter().filter_map(|one| staleness(project, one, &committed)).collect();
-    let compared = match found {
-        Found::None(reason) => Compared::Nothing { reason },
-        Found::Baseline(Baseline { name, contracts }) => {
-            let today = project.today.to_string();
-            for released in &contracts {
-                let same = declared.iter().find(|one| one.contract.file_name() == released.file_name());
-                findings.extend(same.map_or_else(
-                    || vec![compat::version_removed(released, &today)],
-                    |declared| against(released, declared),
-                ));
-            }
-            Compared::Baseline { name }
+    let known = Known {
+        schemas: &project.schemas,
+        committed: &committed,
+        baseline: found.baseline(),
+        is_last_release: choice.baseline.is_none(),
+    };
+    let mut findings = Vec::new();
+    let (mut breaks, mut own) = (BTreeMap::new(), Vec::new());
+    for one in contracts::each(&project.catalog, &known, &|version| look(project, version))? {
+        findings.extend(one.staleness);
+        breaks.insert(one.place, one.breaks);
+        own.extend(one.own);
+    }
+    let compared = match &found {
+        Found::None(reason) => Compared::Nothing { reason: reason.clone() },
+        Found::Baseline(baseline) => {
+            breaks.extend(removed(project, baseline)?);
+            Compared::Baseline { name: baseline.name.clone() }
         }
     };
-    for one in &declared {
-        let known: Vec<&Finding> =
-            findings.iter().filter(|finding| is_about(finding, &one.contract)).collect();
-        let own = one.behaviour.as_ref().map(|behaviour| behaviour.of_its_own(&one.contract, &known));
-        findings.extend(own.into_iter().flatten());
-    }
-    findings.extend(strays(&project.schemas, &declared, &findings)?);
+    findings.extend(breaks.into_values().flatten());
+    findings.extend(own);
+    findings.extend(strays(project, &findings)?);
     let waivers = waiver::read(&project.schemas)?;
     let waived = waiver::apply(&waivers, &mut findings, project.today);
     let path = project.schemas.join(waiver::FILE);
     // Compared with something else than the last release, a waiver may well have nothing to do.
     let all_are_due = choice.baseline.is_none();
     findings.extend(waiver::faults(&path, &waivers, &waived, all_are_due, project.today));
-    let mut report = report(project, declared.len(), compared, findings, waived);
-    let own = declared.iter().map(|one| (one.contract.event_type.clone(), one.contract.event_version));
+    let events = project.catalog.events();
+    let mut report = report(project, events.len(), compared, findings, waived);
+    let own = events.iter().map(|event| (event.event_type.to_owned(), event.event_version));
     report.events = own.chain(report.events).collect::<BTreeSet<_>>().into_iter().collect();
     Ok(report)
 }
 
-/// The contracts of the release before; another baseline has no say in what is committed.
-pub(super) fn last_release<'a>(found: &'a Found, choice: &Choice) -> Option<&'a [Contract]> {
-    match found {
-        Found::Baseline(baseline) if choice.baseline.is_none() => Some(&baseline.contracts),
-        _ => None,
+/// What there is to say about one event version.
+struct Looked {
+    place: String,
+    staleness: Option<Finding>,
+    /// What it breaks of its release.
+    breaks: Vec<Finding>,
+    /// What speaks against it whatever was released.
+    own: Vec<Finding>,
+}
+
+fn look(project: &Project, version: Version) -> Looked {
+    let Version { declared, committed, released } = version;
+    let staleness = staleness(project, &declared, committed.as_deref());
+    let breaks = released.map(|released| against(&released, &declared)).unwrap_or_default();
+    let known: Vec<&Finding> = breaks.iter().collect();
+    let own = declared.behaviour.as_ref().map(|behaviour| behaviour.of_its_own(&declared.contract, &known));
+    Looked { place: declared.contract.file_name(), staleness, own: own.unwrap_or_default(), breaks }
+}
+
+/// The released versions that the code no longer declares, by their place.
+fn removed(project: &Project, baseline: &Baseline) -> Result<BTreeMap<String, Vec<Finding>>, String> {
+    let today = project.today.to_string();
+    let declared = contracts::places(&project.catalog);
+    let mut findings = BTreeMap::new();
+    for (place, file) in baseline.files.iter().filter(|(place, _)| !declared.contains(*place)) {
+        let released = file.contract(place).map_err(|error| error.to_string())?;
+        findings.insert(place.clone(), vec![compat::version_removed(&released, &today)]);
     }
+    Ok(findings)
 }
 
 /// The report of these findings about `versions` of events.
@@ -116,19 +137,16 @@ pub(super) fn against(released: &Contract, declared: &Declared) -> Vec<Finding> 
     findings
 }
 
-fn is_about(finding: &Finding, contract: &Contract) -> bool {
-    finding.event_type == contract.event_type && finding.event_version == contract.event_version
-}
-
 /// Recorded payloads of versions that are not declared, unless it is known that the version is gone.
-fn strays(schemas: &Path, declared: &[Declared], known: &[Finding]) -> Result<Vec<Finding>, String> {
-    let types: BTreeSet<&str> = declared.iter().map(|one| one.event.event_type).collect();
+fn strays(project: &Project, known: &[Finding]) -> Result<Vec<Finding>, String> {
+    let declared = project.catalog.events().iter().map(|event| (event.event_type, event.event_version));
+    let types: BTreeSet<&str> = declared.clone().map(|(event_type, _)| event_type).collect();
+    let known = known.iter().map(|finding| (finding.event_type.as_str(), finding.event_version));
+    let versions: BTreeSet<(&str, u32)> = declared.chain(known).collect();
     let mut strays = Vec::new();
     for event_type in types {
-        for (event_version, sample) in samples::read(schemas, event_type)? {
-            let versions = declared.iter().map(|one| (one.event.event_type, one.event.event_version));
-            let found = known.iter().map(|finding| (finding.event_type.as_str(), finding.event_version));
-            if versions.chain(found).all(|of| of != (event_type, event_version)) {
+        for (event_version, sample) in samples::read(&project.schemas, event_type)? {
+            if !versions.contains(&(event_type, event_version)) {
                 strays.push(Finding {
                     id: FindingId::SampleRefused,
                     event_type: event_type.to_owned(),
@@ -149,10 +167,10 @@ fn strays(schemas: &Path, declared: &[Declared], known: &[Finding]) -> Result<Ve
 fn staleness(
     project: &Project,
     Declared { event, contract, .. }: &Declared,
-    committed: &BTreeMap<String, Contract>,
+    committed: Option<&Contract>,
 ) -> Option<Finding> {
     let path = shown(&project.schemas.join(contract.file_name()));
-    let (id, what) = match committed.get(&contract.file_name()) {
+    let (id, what) = match committed {
         None => (FindingId::ContractMissing, format!("{path} is missing")),
         Some(known) if known != contract => {
             (FindingId::ContractStale, format!("{path} is not the contract of the code"))

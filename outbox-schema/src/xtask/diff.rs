@@ -2,7 +2,7 @@
 
 mod text;
 
-use super::contracts;
+use super::contracts::{self, Known};
 use super::files::say;
 use super::project::Project;
 use crate::baseline::{self, Baseline, Choice, Found};
@@ -53,15 +53,18 @@ pub(super) fn run(project: &Project, args: &Args) -> Result<bool, String> {
         Some(name) => named(name)?,
         None => last_release(project, args)?,
     };
-    let to = match &args.to {
-        Some(name) => named(name)?,
-        None => of_the_code(project)?,
+    let (to_name, to) = match &args.to {
+        Some(name) => {
+            let to = named(name)?;
+            (to.name.clone(), contracts_of(&to)?)
+        }
+        None => ("the code".to_owned(), of_the_code(project)?),
     };
-    let entries = entries(&from.contracts, &to.contracts, project.catalog.events());
+    let entries = entries(&contracts_of(&from)?, &to, project.catalog.events());
     let changelog = text::changelog(&entries);
     say(&match args.changelog {
         true => changelog,
-        false => text::for_people(&from.name, &to.name, &entries, &changelog),
+        false => text::for_people(&from.name, &to_name, &entries, &changelog),
     });
     Ok(true)
 }
@@ -74,11 +77,14 @@ fn last_release(project: &Project, args: &Args) -> Result<Baseline, String> {
     }
 }
 
-fn of_the_code(project: &Project) -> Result<Baseline, String> {
-    let mut declared = contracts::of(&project.catalog, &project.schemas)?;
-    contracts::carry(&mut declared, None, &contracts::committed(&project.schemas)?);
-    let contracts = declared.into_iter().map(|one| one.contract).collect();
-    Ok(Baseline { name: "the code".to_owned(), contracts })
+fn contracts_of(baseline: &Baseline) -> Result<Vec<Contract>, String> {
+    baseline.contracts().map_err(|error| error.to_string())
+}
+
+fn of_the_code(project: &Project) -> Result<Vec<Contract>, String> {
+    let (schemas, committed) = (&project.schemas, &contracts::committed(&project.schemas)?);
+    let known = Known { schemas, committed, baseline: None, is_last_release: false };
+    contracts::each(&project.catalog, &known, &|version| version.declared.contract)
 }
 
 /// The differences, by type and version.

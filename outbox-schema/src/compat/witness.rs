@@ -7,7 +7,9 @@ use crate::subschema;
 use jsonschema::error::ValidationErrorKind;
 use jsonschema::{ValidationError, Validator};
 use serde_json::{Map, Number, Value, json};
-use std::collections::BTreeSet;
+use std::cell::RefCell;
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::rc::Rc;
 
 /// Values made for one schema node, and for the outermost one.
 const VALUES_MAX: usize = 24;
@@ -104,28 +106,47 @@ fn escaped(name: &str) -> String {
 
 /// Looks for a witness among values made from both schemas.
 pub(super) fn search(judge: &Judge, writer: &Value, reader: &Value) -> Option<Witness> {
-    let written = Generator { root: writer }.values(writer, DEPTH_MAX, ROOT_VALUES_MAX);
-    let read = Generator { root: reader }.values(reader, DEPTH_MAX, ROOT_VALUES_MAX);
+    let values =
+        |root| Generator { root, known: RefCell::default() }.values(root, DEPTH_MAX, ROOT_VALUES_MAX);
+    let (written, read) = (values(writer), values(reader));
     let mixed =
         written.iter().take(20).flat_map(|left| read.iter().take(20).filter_map(|right| mixed(left, right)));
-    let found = written.iter().chain(&read).find(|payload| judge.breaks(payload)).cloned();
+    // Two schemas that differ in little have most values in common.
+    let known: HashSet<&Value> = written.iter().collect();
+    let new = read.iter().filter(|payload| !known.contains(payload));
+    let found = written.iter().chain(new).find(|payload| judge.breaks(payload)).cloned();
     let found = found.or_else(|| mixed.into_iter().find(|payload| judge.breaks(payload)));
     found.and_then(|payload| judge.witness(&payload))
 }
 
-/// The fields of both, where both are objects.
+/// The fields of both, where both are objects and that is more than `left`.
 fn mixed(left: &Value, right: &Value) -> Option<Value> {
-    let mut fields = right.as_object()?.clone();
-    fields.extend(left.as_object()?.clone());
+    let (left, right) = (left.as_object()?, right.as_object()?);
+    if right.keys().all(|name| left.contains_key(name)) {
+        return None;
+    }
+    let mut fields = right.clone();
+    fields.extend(left.clone());
     Some(Value::Object(fields))
 }
+
+/// The first `max` different values.
+fn distinct(values: Vec<Value>, max: usize) -> Vec<Value> {
+    let mut seen = HashSet::new();
+    let is_new: Vec<bool> = values.iter().map(|value| seen.insert(value)).collect();
+    values.into_iter().zip(is_new).filter_map(|(value, is_new)| is_new.then_some(value)).take(max).collect()
+}
+
+/// The values of a definition, by how much nesting is left to follow.
+type Known = HashMap<(*const Value, usize), Rc<Vec<Value>>>;
 
 /// Makes values near the borders of what a schema allows; whether they are inside is for the validator to say.
 struct Generator<'a> {
     root: &'a Value,
+    known: RefCell<Known>,
 }
 
-impl Generator<'_> {
+impl<'a> Generator<'a> {
     fn values(&self, schema: &Value, depth: usize, max: usize) -> Vec<Value> {
         let anything = [json!(1), json!("a"), Value::Null, json!(true), json!({}), json!([]), json!(1.5)];
         let Value::Object(keywords) = schema else {
@@ -133,6 +154,11 @@ impl Generator<'_> {
         };
         if depth == 0 {
             return anything.to_vec();
+        }
+        if let (Some(Value::String(reference)), 1) = (keywords.get("$ref"), keywords.len())
+            && let Some(target @ Value::Object(_)) = subschema::resolve(self.root, reference)
+        {
+            return self.of_target(target, depth - 1).iter().take(max).cloned().collect();
         }
         let mut all: Vec<Value> = keywords.get("const").cloned().into_iter().collect();
         all.extend(keywords.get("enum").and_then(Value::as_array).into_iter().flatten().take(max).cloned());
@@ -145,17 +171,25 @@ impl Generator<'_> {
                 "number" => all.extend(numbers(keywords, false)),
                 "string" => all.extend(texts(keywords)),
                 "array" => self.arrays(keywords, depth, &mut all),
-                "object" => self.objects(keywords, depth, &mut all),
+                "object" => self.objects(keywords, depth, max, &mut all),
                 _ => {}
             }
         }
         if all.is_empty() {
             all.extend(anything);
         }
-        let mut seen = BTreeSet::new();
-        all.retain(|value| seen.insert(value.to_string()));
-        all.truncate(max);
-        all
+        distinct(all, max)
+    }
+
+    /// Values of a definition, which may be referred to in many places.
+    fn of_target(&self, target: &'a Value, depth: usize) -> Rc<Vec<Value>> {
+        let key = (std::ptr::from_ref(target), depth);
+        let known = self.known.borrow().get(&key).cloned();
+        known.unwrap_or_else(|| {
+            let values = Rc::new(self.values(target, depth, VALUES_MAX));
+            self.known.borrow_mut().insert(key, Rc::clone(&values));
+            values
+        })
     }
 
     /// Values of each schema that is applied to the same value, beside what this one says itself.
@@ -165,11 +199,13 @@ impl Generator<'_> {
         let single = ["not", "if", "then", "else"].into_iter().filter_map(|keyword| keywords.get(keyword));
         let target = keywords.get("$ref").and_then(Value::as_str);
         let target = target.and_then(|reference| subschema::resolve(self.root, reference));
+        let shared = ["properties", "required", "type", "additionalProperties"];
+        let shared: Map<String, Value> = shared
+            .into_iter()
+            .filter_map(|keyword| Some((keyword.to_owned(), keywords.get(keyword)?.clone())))
+            .collect();
         for branch in lists.flatten().chain(single).chain(target) {
-            let mut joined = keywords.clone();
-            joined.retain(|keyword, _| {
-                ["properties", "required", "type", "additionalProperties"].contains(&keyword.as_str())
-            });
+            let mut joined = shared.clone();
             if let Value::Object(branch) = branch {
                 for (keyword, value) in branch {
                     match (joined.get_mut(keyword), value) {
@@ -209,7 +245,7 @@ impl Generator<'_> {
         }
     }
 
-    fn objects(&self, keywords: &Map<String, Value>, depth: usize, all: &mut Vec<Value>) {
+    fn objects(&self, keywords: &Map<String, Value>, depth: usize, max: usize, all: &mut Vec<Value>) {
         let named = |keyword: &str| keywords.get(keyword).and_then(Value::as_object).into_iter().flatten();
         let mut fields: Vec<(String, Vec<Value>)> = named("properties")
             .map(|(name, schema)| (name.clone(), self.values(schema, depth - 1, VALUES_MAX)))
@@ -233,7 +269,8 @@ impl Generator<'_> {
         let mut base = full.clone();
         base.retain(|name, _| required.contains(name));
         all.extend([Value::Object(base.clone()), Value::Object(full.clone())]);
-        let room = all.len() + FIELDS_MAX / full.len().max(1);
+        // Some come up twice; of the others the first `max` are kept.
+        let room = all.len() + (FIELDS_MAX / full.len().max(1)).min(4 * max);
         for (name, values) in &fields {
             if all.len() > room {
                 break;

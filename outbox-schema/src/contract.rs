@@ -19,10 +19,12 @@ use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-#[cfg(feature = "xtask")]
-pub(crate) use payload::AsItTravels;
 pub(crate) use payload::members;
+#[cfg(feature = "xtask")]
+pub(crate) use payload::{AsItTravels, text_without_members};
 pub(crate) use tidy::sorted;
+#[cfg(feature = "xtask")]
+pub(crate) use tidy::sorted_text;
 #[cfg(feature = "xtask")]
 pub(crate) use {file::read, usable::fault};
 
@@ -142,11 +144,11 @@ impl Contract {
     /// # Errors
     /// [`ContractError::Unreadable`] or [`ContractError::NewerFormat`].
     pub fn parse(text: &str) -> Result<Self, ContractError> {
-        Self::from_file(&json::parse(text).map_err(|error| unreadable(error.to_string()))?)
+        Self::from_file(json::parse(text).map_err(|error| unreadable(error.to_string()))?)
     }
 
-    fn from_file(file: &Value) -> Result<Self, ContractError> {
-        let Value::Object(file) = file else { return Err(unreadable("it is no JSON object".to_owned())) };
+    fn from_file(file: Value) -> Result<Self, ContractError> {
+        let Value::Object(mut file) = file else { return Err(unreadable("it is no JSON object".to_owned())) };
         let format = file.get("format").and_then(Value::as_u64).ok_or_else(|| missing("format"))?;
         if format > FORMAT {
             return Err(ContractError::NewerFormat { format });
@@ -154,27 +156,19 @@ impl Contract {
         let version = file.get("eventVersion").and_then(Value::as_u64);
         let version = version.and_then(|version| u32::try_from(version).ok());
         Ok(Self {
-            event_type: text_member(file, "eventType")?,
+            event_type: text_member(&file, "eventType")?,
             event_version: version.ok_or_else(|| missing("eventVersion"))?,
-            topic: text_member(file, "topic")?,
-            ordering: ordering_of(&text_member(file, "ordering")?)?,
-            key: text_member(file, "key")?,
-            aliases: map(file, "aliases")?,
-            nested_aliases: map(file, "nestedAliases")?,
+            topic: text_member(&file, "topic")?,
+            ordering: ordering_of(&text_member(&file, "ordering")?)?,
+            key: text_member(&file, "key")?,
+            aliases: map(&file, "aliases")?,
+            nested_aliases: map(&file, "nestedAliases")?,
             retired: file.get("retired").map(date_of).transpose()?,
-            refuses: places(file, "refuses")?,
-            open: places(file, "open")?,
-            reserved: map(file, "reserved")?,
-            writes: file
-                .get("writes")
-                .filter(|schema| schema.is_object())
-                .cloned()
-                .ok_or_else(|| missing("writes"))?,
-            reads: file
-                .get("reads")
-                .filter(|schema| schema.is_object())
-                .cloned()
-                .ok_or_else(|| missing("reads"))?,
+            refuses: places(&file, "refuses")?,
+            open: places(&file, "open")?,
+            reserved: map(&file, "reserved")?,
+            writes: schema(&mut file, "writes")?,
+            reads: schema(&mut file, "reads")?,
         })
     }
 
@@ -234,7 +228,7 @@ const DIGEST: &str = "digest";
 
 /// The digest of the file without the member that holds it. White space and the order of members play no part.
 fn digest_of(file: &Value) -> String {
-    digest(&sorted(file.clone()).to_string())
+    digest(&tidy::sorted_text(file))
 }
 
 fn key_text(key: KeySource) -> String {
@@ -262,6 +256,10 @@ fn map<T: DeserializeOwned>(
 ) -> Result<BTreeMap<String, T>, ContractError> {
     let map = file.get(member).cloned().unwrap_or_else(|| json!({}));
     serde_json::from_value(map).map_err(|error| unreadable(format!("`{member}`: {error}")))
+}
+
+fn schema(file: &mut Map<String, Value>, member: &'static str) -> Result<Value, ContractError> {
+    file.remove(member).filter(Value::is_object).ok_or_else(|| missing(member))
 }
 
 fn text_member(file: &Map<String, Value>, member: &'static str) -> Result<String, ContractError> {

@@ -2,6 +2,7 @@
 
 use crate::subschema;
 use serde_json::{Map, Value};
+use std::convert::Infallible;
 
 /// References followed while one object is put together; a type flattened into itself would never end.
 const NESTING_MAX: usize = 8;
@@ -9,6 +10,7 @@ const NESTING_MAX: usize = 8;
 const OBJECT_KEYWORDS: &[&str] =
     &["properties", "required", "additionalProperties", "patternProperties", "unevaluatedProperties"];
 const IN_PLACE: &[&str] = &["allOf", "anyOf", "oneOf"];
+const DEFINITIONS: [&str; 2] = ["$defs", "definitions"];
 
 /// The schema of exactly what is written: `additionalProperties: false` on every object that leaves it open.
 ///
@@ -16,7 +18,7 @@ const IN_PLACE: &[&str] = &["allOf", "anyOf", "oneOf"];
 /// each part alone would refuse the fields of the others.
 pub fn close_writer(schema: &Value) -> Value {
     let mut closed = close(schema, schema, 0);
-    for keyword in ["$defs", "definitions"] {
+    for keyword in DEFINITIONS {
         if let Some(Value::Object(definitions)) = closed.get_mut(keyword) {
             definitions.values_mut().for_each(|definition| *definition = close(schema, definition, 0));
         }
@@ -26,11 +28,11 @@ pub fn close_writer(schema: &Value) -> Value {
 
 fn close(root: &Value, node: &Value, nesting: usize) -> Value {
     let Value::Object(keywords) = node else { return node.clone() };
-    let mut keywords = keywords.clone();
     let is_object = OBJECT_KEYWORDS.iter().any(|&keyword| keywords.contains_key(keyword));
     let is_joined =
         keywords.contains_key("$ref") || IN_PLACE.iter().any(|&keyword| keywords.contains_key(keyword));
     if is_object && is_joined && nesting < NESTING_MAX {
+        let mut keywords = keywords.clone();
         if let Some(Value::String(reference)) = keywords.remove("$ref") {
             let target = subschema::resolve(root, &reference).and_then(Value::as_object);
             return match target.map(|target| join(&keywords, target)) {
@@ -60,7 +62,14 @@ fn close(root: &Value, node: &Value, nesting: usize) -> Value {
             }
         }
     }
-    subschema::for_each_mut(&mut keywords, &mut |child| *child = close(root, child, 0));
+    let mut closed = Map::new();
+    for (keyword, value) in keywords {
+        // Those of the root are closed when all else is.
+        let waits = std::ptr::eq(root, node) && DEFINITIONS.contains(&keyword.as_str());
+        let mut inner = |child: &Value| Ok::<_, Infallible>(close(root, child, 0));
+        let Ok(value) = if waits { Ok(value.clone()) } else { subschema::map(keyword, value, &mut inner) };
+        closed.insert(keyword.clone(), value);
+    }
     let says_object = match keywords.get("type") {
         Some(Value::String(name)) => name == "object",
         Some(Value::Array(names)) => names.iter().any(|name| name == "object"),
@@ -70,9 +79,9 @@ fn close(root: &Value, node: &Value, nesting: usize) -> Value {
         .iter()
         .all(|&keyword| !keywords.contains_key(keyword));
     if says_object && is_open && !is_joined {
-        keywords.insert("additionalProperties".to_owned(), Value::Bool(false));
+        closed.insert("additionalProperties".to_owned(), Value::Bool(false));
     }
-    Value::Object(keywords)
+    Value::Object(closed)
 }
 
 /// Both schemas as one, for the same object.

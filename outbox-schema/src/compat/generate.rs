@@ -12,6 +12,7 @@ use super::witness::kinds;
 use crate::subschema;
 use jsonschema::Validator;
 use serde_json::{Map, Number, Value, json};
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
@@ -46,7 +47,7 @@ fn generate(normal: &Value, validator: &Validator, depth_full: usize, count_max:
     let made = Generator { root: normal, depth_full, known: RefCell::default() }.values(normal, 0);
     let mut seen = BTreeSet::new();
     let is_new = |value: &Value| seen.insert(value.to_string());
-    let valid = made.iter().filter(|value| validator.is_valid(value)).cloned();
+    let valid = Rc::unwrap_or_clone(made).into_iter().filter(|value| validator.is_valid(value));
     let found: Vec<Value> = valid.filter(is_new).take(count_max).collect();
     if !found.is_empty() {
         return found;
@@ -84,17 +85,29 @@ impl Generator<'_> {
         let unions =
             ["enum", "oneOf", "anyOf"].into_iter().filter_map(|keyword| joined.get(keyword)?.as_array());
         let branches = unions.map(Vec::len).max().unwrap_or(0);
-        let mut values = self.of_joined(&joined, depth);
         // The payload as a whole has to go through the values of its largest part.
         let max = if depth == 0 { BRANCHES_MAX } else { (10 * branches).clamp(VALUES_MAX, BRANCHES_MAX) };
-        values.truncate(max);
-        let values = Rc::new(values);
+        let values = self.of_joined(&joined, depth, max);
         self.known.borrow_mut().extend(key.map(|key| (key, Rc::clone(&values))));
         values
     }
 
     /// The schema as one, with what it refers to and all its parts.
-    fn joined(&self, keywords: &Map<String, Value>) -> Map<String, Value> {
+    fn joined<'k>(&self, mut keywords: &'k Map<String, Value>) -> Cow<'k, Map<String, Value>>
+    where
+        Self: 'k,
+    {
+        // Most are a plain schema, or a reference to one.
+        for _ in 0..JOINS_MAX {
+            let target = keywords.get("$ref").and_then(Value::as_str).filter(|_| keywords.len() == 1);
+            match target.and_then(|to| subschema::resolve(self.root, to)?.as_object()) {
+                Some(target) => keywords = target,
+                None => break,
+            }
+        }
+        if !["$ref", "allOf"].iter().any(|&keyword| keywords.contains_key(keyword)) {
+            return Cow::Borrowed(keywords);
+        }
         let mut joined = keywords.clone();
         for _ in 0..JOINS_MAX {
             let parts = match (joined.remove("$ref"), joined.remove("allOf")) {
@@ -109,53 +122,62 @@ impl Generator<'_> {
             joined =
                 parts.iter().filter_map(Value::as_object).fold(joined, |joined, part| join(&joined, part));
         }
-        joined
+        Cow::Owned(joined)
     }
 
-    fn of_joined(&self, keywords: &Map<String, Value>, depth: usize) -> Vec<Value> {
+    /// At most `max` values; to make more and cut them off would take most of the time.
+    fn of_joined(&self, keywords: &Map<String, Value>, depth: usize, max: usize) -> Rc<Vec<Value>> {
         if let Some(only) = keywords.get("const") {
-            return vec![only.clone()];
+            return Rc::new(vec![only.clone()]);
         }
         if let Some(Value::Array(values)) = keywords.get("enum") {
-            return values.clone();
+            return Rc::new(values.iter().take(max).cloned().collect());
         }
         for keyword in ["oneOf", "anyOf"] {
             if let Some(Value::Array(branches)) = keywords.get(keyword) {
-                let mut rest = keywords.clone();
-                rest.remove(keyword);
-                return self.of_branches(&rest, branches, depth);
+                return self.of_branches(keywords, keyword, branches, depth, max);
             }
         }
         let kinds = kinds(keywords);
         if kinds.is_empty() {
-            return anything();
+            return Rc::new(anything());
         }
-        let mut of_kinds: Vec<Vec<Value>> = Vec::new();
-        for kind in kinds {
-            let values = match kind {
+        let of_kind = |kind| {
+            Rc::new(match kind {
                 "boolean" => vec![json!(true), json!(false)],
                 "integer" => integers(keywords),
                 "number" => numbers(keywords),
                 "string" => texts(keywords),
-                "array" => self.arrays(keywords, depth),
-                "object" => self.objects(keywords, depth),
+                "array" => self.arrays(keywords, depth, max),
+                "object" => self.objects(keywords, depth, max),
                 _ => vec![Value::Null],
-            };
-            of_kinds.push(values);
-        }
-        in_turns(of_kinds, depth < self.depth_full)
-    }
-
-    fn of_branches(&self, rest: &Map<String, Value>, branches: &[Value], depth: usize) -> Vec<Value> {
-        let of_branch = |branch: &Value| match branch {
-            Value::Object(branch) => self.values(&Value::Object(join(rest, branch)), depth + 1).to_vec(),
-            Value::Bool(true) => self.values(&Value::Object(rest.clone()), depth + 1).to_vec(),
-            _ => Vec::new(),
+            })
         };
-        in_turns(branches.iter().map(of_branch).collect(), depth < self.depth_full)
+        in_turns(kinds.into_iter().map(of_kind).collect(), depth < self.depth_full, max)
     }
 
-    fn arrays(&self, keywords: &Map<String, Value>, depth: usize) -> Vec<Value> {
+    fn of_branches(
+        &self,
+        keywords: &Map<String, Value>,
+        union: &str,
+        branches: &[Value],
+        depth: usize,
+        max: usize,
+    ) -> Rc<Vec<Value>> {
+        // Definitions are found from the root.
+        let beside = keywords.iter().filter(|(keyword, _)| *keyword != union && *keyword != "$defs");
+        let rest: Map<String, Value> =
+            beside.map(|(keyword, value)| (keyword.clone(), value.clone())).collect();
+        let of_branch = |branch: &Value| match branch {
+            Value::Object(_) if rest.is_empty() => self.values(branch, depth + 1),
+            Value::Object(branch) => self.values(&Value::Object(join(&rest, branch)), depth + 1),
+            Value::Bool(true) => self.values(&Value::Object(rest.clone()), depth + 1),
+            _ => Rc::default(),
+        };
+        in_turns(branches.iter().map(of_branch).collect(), depth < self.depth_full, max)
+    }
+
+    fn arrays(&self, keywords: &Map<String, Value>, depth: usize, values_max: usize) -> Vec<Value> {
         let prefix = keywords.get("prefixItems").and_then(Value::as_array).into_iter().flatten();
         let prefix: Vec<Rc<Vec<Value>>> = prefix.map(|schema| self.values(schema, depth + 1)).collect();
         let rest = match keywords.get("items") {
@@ -181,12 +203,12 @@ impl Generator<'_> {
         let usual = usual.clamp(min.min(max), max);
         let turns = prefix.iter().chain([&rest]).map(|values| values.len()).max().unwrap_or(0);
         let mut all: Vec<Option<Value>> = vec![list(usual, 0), list(min, 0)];
-        all.extend((1..=turns).map(|turn| list(usual, turn)));
+        all.extend((1..=turns.min(values_max)).map(|turn| list(usual, turn)));
         all.extend([2, 3].map(|length| list((own + length).clamp(min.min(max), max), 0)));
         all.into_iter().flatten().collect()
     }
 
-    fn objects(&self, keywords: &Map<String, Value>, depth: usize) -> Vec<Value> {
+    fn objects(&self, keywords: &Map<String, Value>, depth: usize, values_max: usize) -> Vec<Value> {
         let named = |keyword: &str| keywords.get(keyword).and_then(Value::as_object).into_iter().flatten();
         let required: BTreeSet<&str> = keywords
             .get("required")
@@ -233,7 +255,7 @@ impl Generator<'_> {
                 .filter_map(|(at, name)| Some((name.to_owned(), rest.get(turn.checked_sub(at)?)?.clone())));
             Value::Object(own.chain(entries).collect())
         };
-        [full, least].into_iter().map(Value::Object).chain((0..turns).map(row)).collect()
+        [full, least].into_iter().map(Value::Object).chain((0..turns).map(row)).take(values_max).collect()
     }
 }
 
@@ -260,11 +282,17 @@ impl Field {
 
 /// The first of each list, then the second of each, so that what is cut off later are never all values of one list.
 /// `null` comes last, and first where it is the way out of a recursive type.
-fn in_turns(mut lists: Vec<Vec<Value>>, null_last: bool) -> Vec<Value> {
-    let is_null = |list: &Vec<Value>| list.first().is_some_and(Value::is_null);
+fn in_turns(mut lists: Vec<Rc<Vec<Value>>>, null_last: bool, max: usize) -> Rc<Vec<Value>> {
+    if let [list] = &lists[..]
+        && list.len() <= max
+    {
+        return Rc::clone(list);
+    }
+    let is_null = |list: &Rc<Vec<Value>>| list.first().is_some_and(Value::is_null);
     lists.sort_by_key(|list| is_null(list) == null_last);
-    let longest = lists.iter().map(Vec::len).max().unwrap_or(0);
-    (0..longest).flat_map(|at| lists.iter().filter_map(move |list| list.get(at).cloned())).collect()
+    let longest = lists.iter().map(|list| list.len()).max().unwrap_or(0);
+    let all = (0..longest).flat_map(|at| lists.iter().filter_map(move |list| list.get(at)));
+    Rc::new(all.take(max).cloned().collect())
 }
 
 fn anything() -> Vec<Value> {

@@ -8,6 +8,7 @@ use crate::asked::About;
 use crate::contract::MEMBERS;
 use crate::{Contract, EventDescriptor, RoundTripError, subschema};
 use serde_json::{Map, Value, json};
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -34,10 +35,10 @@ pub(crate) fn find(
     if !has_names(&contract.reads) {
         return BTreeSet::new();
     }
+    let nodes = in_place(&contract.reads, &contract.reads);
     for payload in payloads {
         let mut texts = Vec::new();
-        let nodes = in_place(&contract.reads, &contract.reads);
-        collect_texts(&contract.reads, &nodes, payload, &Default::default(), &mut texts);
+        collect_texts(&contract.reads, &nodes, payload, None, &mut texts);
         for (place, pointer) in texts {
             let unheard_of = || with_unheard_of(payload, &pointer);
             if !tried.contains_key(&place) {
@@ -87,35 +88,56 @@ fn takes(event: &EventDescriptor, payload: &Value) -> bool {
         .is_ok_and(|outcome| !matches!(outcome, Err(RoundTripError::Refused(_))))
 }
 
+/// A step into a payload. Most lead to no text in question, so their pointers are not written before it is known.
+struct Step<'a> {
+    around: Option<&'a Step<'a>>,
+    /// The name, or `*` where it stands for any.
+    general: &'a str,
+    exact: Cow<'a, str>,
+}
+
+impl Step<'_> {
+    /// The JSON pointers of the general place and the exact one.
+    fn pointers(&self) -> (String, String) {
+        let (place, pointer) = self.around.map(Step::pointers).unwrap_or_default();
+        (format!("{place}/{}", escaped(self.general)), format!("{pointer}/{}", escaped(&self.exact)))
+    }
+
+    fn is_member_of_payload(&self) -> bool {
+        self.around.is_none() && MEMBERS.contains(&&*self.exact)
+    }
+}
+
 /// Every text of `value` that is one of the names its schema, in `nodes`, spells out: the place, and the exact pointer.
 fn collect_texts(
     root: &Value,
     nodes: &[&Value],
     value: &Value,
-    at: &(String, String),
+    at: Option<&Step<'_>>,
     found: &mut Vec<(String, String)>,
 ) {
-    let step =
-        |name: &str, own: &str| (format!("{}/{}", at.0, escaped(name)), format!("{}/{}", at.1, escaped(own)));
     match value {
         Value::String(text) => {
-            let is_member = MEMBERS.iter().any(|member| at.1.strip_prefix('/') == Some(member));
-            if !is_member && nodes.iter().any(|node| spelled_out(node).any(|name| name == text)) {
-                found.push(at.clone());
-            }
+            let step = at.filter(|at| !at.is_member_of_payload());
+            let is_name = || nodes.iter().any(|node| spelled_out(node).any(|name| name == text));
+            found.extend(step.filter(|_| is_name()).map(Step::pointers));
         }
         Value::Array(items) => {
+            let nodes = inner(root, nodes, "*");
             for (index, item) in items.iter().enumerate() {
-                let nodes = inner(root, nodes, "*");
-                collect_texts(root, &nodes, item, &step("*", &index.to_string()), found);
+                let step = Step { around: at, general: "*", exact: index.to_string().into() };
+                collect_texts(root, &nodes, item, Some(&step), found);
             }
         }
         Value::Object(fields) => {
-            for (name, field) in fields {
+            let may_have_text =
+                |field: &Value| matches!(field, Value::String(_) | Value::Array(_) | Value::Object(_));
+            for (name, field) in fields.iter().filter(|(_, field)| may_have_text(field)) {
                 let is_declared =
                     |node: &&Value| node.get("properties").is_some_and(|own| own.get(name).is_some());
-                let place = if nodes.iter().any(is_declared) { name } else { "*" };
-                collect_texts(root, &inner(root, nodes, name), field, &step(place, name), found);
+                let general = if nodes.iter().any(is_declared) { name } else { "*" };
+                let step = Step { around: at, general, exact: name.into() };
+                collect_texts(root, &inner(root, nodes, name), field, Some(&step), found);
             }
         }
         _ => {}

@@ -9,12 +9,13 @@ pub(crate) fn read(place: &str, text: &str) -> Result<Contract, ContractError> {
     if text.lines().any(|line| line.starts_with("<<<<<<< ")) {
         return Err(unreadable("it has the conflict marks of a merge".to_owned()));
     }
-    let file = match json::parse(text) {
+    let mut file = match json::parse(text) {
         Ok(file) => file,
         Err(error) if error.is_eof() => return Err(unreadable(format!("it is cut off ({error})"))),
         Err(error) => return Err(unreadable(error.to_string())),
     };
-    let contract = Contract::from_file(&file)?;
+    let is_as_written = is_as_written(&mut file);
+    let contract = Contract::from_file(file)?;
     if contract.file_name() != place {
         return Err(unreadable(format!("its content belongs into {}", contract.file_name())));
     }
@@ -23,7 +24,7 @@ pub(crate) fn read(place: &str, text: &str) -> Result<Contract, ContractError> {
             return Err(unreadable(format!("the schema `{name}` {fault}")));
         }
     }
-    if !is_as_written(file) {
+    if !is_as_written {
         return Err(unreadable(
             "it was changed by hand or by a merge, as its digest does not fit the rest".to_owned(),
         ));
@@ -31,9 +32,10 @@ pub(crate) fn read(place: &str, text: &str) -> Result<Contract, ContractError> {
     Ok(contract)
 }
 
-fn is_as_written(mut file: Value) -> bool {
+/// Whether the rest of the file fits the digest, which is taken out.
+fn is_as_written(file: &mut Value) -> bool {
     let stated = file.as_object_mut().and_then(|members| members.remove(DIGEST));
-    stated.is_some_and(|stated| stated == digest_of(&file))
+    stated.is_some_and(|stated| stated == digest_of(file))
 }
 
 #[cfg(test)]

@@ -79,6 +79,19 @@ impl Serialize for AsItTravels<'_> {
     }
 }
 
+/// The text of a payload as the type reads it, which has no part in `eventType` and `eventVersion`.
+#[cfg(feature = "xtask")]
+pub(crate) fn text_without_members(payload: &Value) -> String {
+    struct Own<'a>(&'a Map<String, Value>);
+    impl Serialize for Own<'_> {
+        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            serializer.collect_map(self.0.iter().filter(|(name, _)| !super::MEMBERS.contains(&name.as_str())))
+        }
+    }
+    let text = payload.as_object().and_then(|payload| serde_json::to_string(&Own(payload)).ok());
+    text.unwrap_or_else(|| payload.to_string())
+}
+
 fn refers_to_root(node: &mut Value) -> bool {
     let Value::Object(keywords) = node else { return false };
     let mut found = keywords.get("$ref").and_then(Value::as_str) == Some("#");

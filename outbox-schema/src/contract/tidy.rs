@@ -69,15 +69,39 @@ fn sort_list(keywords: &mut Map<String, Value>, keyword: &str) {
 }
 
 /// The same value with the members of every object in the order of their names, however serde_json keeps them.
-pub(crate) fn sorted(value: Value) -> Value {
+pub(crate) fn sorted(mut value: Value) -> Value {
+    sort(&mut value);
+    value
+}
+
+fn sort(value: &mut Value) {
     match value {
         Value::Object(members) => {
-            let mut members: Vec<_> =
-                members.into_iter().map(|(name, member)| (name, sorted(member))).collect();
-            members.sort_by(|left, right| left.0.cmp(&right.0));
-            Value::Object(members.into_iter().collect())
+            // Unless another crate asks serde_json to keep the order of a text, they are.
+            if !members.keys().is_sorted() {
+                let mut all: Vec<(String, Value)> = std::mem::take(members).into_iter().collect();
+                all.sort_by(|left, right| left.0.cmp(&right.0));
+                members.extend(all);
+            }
+            members.values_mut().for_each(sort);
         }
-        Value::Array(items) => items.into_iter().map(sorted).collect(),
-        other => other,
+        Value::Array(items) => items.iter_mut().for_each(sort),
+        _ => {}
+    }
+}
+
+/// The text of `value` as it is when it is sorted.
+pub(crate) fn sorted_text(value: &Value) -> String {
+    match is_sorted(value) {
+        true => value.to_string(),
+        false => sorted(value.clone()).to_string(),
+    }
+}
+
+fn is_sorted(value: &Value) -> bool {
+    match value {
+        Value::Object(members) => members.keys().is_sorted() && members.values().all(is_sorted),
+        Value::Array(items) => items.iter().all(is_sorted),
+        _ => true,
     }
 }

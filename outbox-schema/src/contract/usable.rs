@@ -6,7 +6,7 @@ use serde_json::Value;
 /// What makes the schema unusable, as the end of a sentence that begins with its name.
 pub(crate) fn fault(schema: &Value) -> Option<String> {
     let mut found = Found::default();
-    found.look(&mut schema.clone());
+    found.look(schema);
     if let Some(pattern) = found.patterns.iter().find(|pattern| !compiles(pattern)) {
         return Some(format!("has the pattern `{pattern}`, which does not compile; correct it"));
     }
@@ -28,14 +28,14 @@ struct Found {
 }
 
 impl Found {
-    fn look(&mut self, node: &mut Value) {
+    fn look(&mut self, node: &Value) {
         let Value::Object(keywords) = node else { return };
         let text = |keyword| keywords.get(keyword).and_then(Value::as_str).map(str::to_owned);
         self.references.extend(text("$ref"));
         self.patterns.extend(text("pattern"));
         let named = keywords.get("patternProperties").and_then(Value::as_object);
         self.patterns.extend(named.into_iter().flat_map(|named| named.keys().cloned()));
-        subschema::for_each_mut(keywords, &mut |child| self.look(child));
+        subschema::for_each(keywords, &mut |child| self.look(child));
     }
 }
 

@@ -23,6 +23,7 @@ use crate::{Contract, EventDescriptor};
 use jsonschema::Validator;
 use observe::{Observation, Refusal, Spot};
 use serde_json::Value;
+use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
 /// Payloads made from one schema.
@@ -63,16 +64,17 @@ impl Behaviour {
         payloads: Vec<Value>,
         samples: Vec<Sample>,
     ) -> Option<Self> {
-        let (writes, reads) = (Schema::new(&close_writer(&contract.writes))?, Schema::new(&contract.reads)?);
+        let (writes, reads) = (Schema::closed(&contract.writes), Schema::of(&contract.reads));
+        writes.validator()?;
         let mut own = Observation::new(event, &contract.writes);
         for sample in &samples {
-            own.try_out(&sample.payload, &reads);
+            own.try_out(sample.payload.clone(), &reads);
         }
         own.forget_refusals();
         own.try_all(payloads, &reads);
         own.look_again(&reads);
-        contract.refuses = own.refused().map(|(spot, _)| spot.pointer.clone()).collect();
         let undeclared = own.written().filter(|written| !writes.takes(written)).cloned().collect();
+        contract.refuses = own.refused().map(|(spot, _)| spot.pointer.clone()).collect();
         own.shrink();
         Some(Self { event, samples, own, undeclared })
     }
@@ -95,8 +97,8 @@ impl Behaviour {
             }
         }
         let is_told = known.iter().any(|finding| finding.id == FindingId::BehaviourWritesUnreadable);
-        let writes = Schema::new(&close_writer(&contract.writes)).filter(|_| !is_told);
-        let undeclared = writes.and_then(|writes| writes.refusal(self.undeclared.first()?));
+        let undeclared = self.undeclared.first().filter(|_| !is_told);
+        let undeclared = undeclared.and_then(|written| Schema::closed(&contract.writes).refusal(written));
         findings
             .extend(undeclared.map(|witness| self.written(FindingId::BehaviourWritesUndeclared, witness)));
         findings
@@ -108,8 +110,8 @@ impl Behaviour {
         if is_same && self.own.refused().next().is_none() && self.undeclared.is_empty() {
             return Vec::new();
         }
-        let schemas = (Schema::new(&released.reads), Self::schemas(contract));
-        let (Some(readers), Some((writes, reads))) = schemas else { return Vec::new() };
+        let (readers, writes) = (Schema::of(&released.reads), Schema::closed(&contract.writes));
+        let reads = Schema::of(&contract.reads);
         let mut findings = Vec::new();
         let theirs = (!is_same).then(|| {
             let mut theirs = self.own.start_again();
@@ -133,11 +135,6 @@ impl Behaviour {
         findings
     }
 
-    /// What is written and what is read today.
-    fn schemas(contract: &Contract) -> Option<(Schema, Schema)> {
-        Some((Schema::new(&close_writer(&contract.writes))?, Schema::new(&contract.reads)?))
-    }
-
     fn of_sample(&self, sample: &Sample, refusal: &Refusal) -> Finding {
         let finding = self.finding(FindingId::SampleRefused, &refusal.at, refusal.evidence());
         Finding {
@@ -151,8 +148,7 @@ impl Behaviour {
     }
 
     fn refused(&self, contract: &Contract, id: FindingId, spot: &Spot, refusal: &Refusal) -> Finding {
-        let shrunk = Self::schemas(contract).map(|(_, reads)| self.own.shrunk(spot, refusal, &reads));
-        let refusal = shrunk.unwrap_or_else(|| refusal.clone());
+        let refusal = self.own.shrunk(spot, refusal, &Schema::of(&contract.reads));
         let name = place::name(&spot.pointer);
         let (what, fix) = if id == FindingId::BehaviourRefusesReleased {
             (
@@ -209,22 +205,41 @@ pub(crate) fn payloads_of(schema: &Value) -> Vec<Value> {
     generate::payloads(&close_writer(schema), PAYLOADS_MAX)
 }
 
-/// A schema as its validator has it.
+/// A schema, and its validator once it is asked for: most types do what their schemas say, and leave few questions.
 #[derive(Debug)]
-struct Schema(Validator);
+struct Schema<'a> {
+    schema: &'a Value,
+    is_closed: bool,
+    validator: OnceCell<Option<Validator>>,
+}
 
-impl Schema {
-    fn new(schema: &Value) -> Option<Self> {
-        formats::options(Formats::Asserted).build(&normalise(schema).ok()?).ok().map(Self)
+impl<'a> Schema<'a> {
+    fn of(schema: &'a Value) -> Self {
+        Self { schema, is_closed: false, validator: OnceCell::new() }
+    }
+
+    /// With no other fields than it declares.
+    fn closed(schema: &'a Value) -> Self {
+        Self { is_closed: true, ..Self::of(schema) }
+    }
+
+    /// `None` where it can't be compiled; it takes nothing then, and refuses nothing.
+    fn validator(&self) -> Option<&Validator> {
+        let build = || {
+            let closed = self.is_closed.then(|| close_writer(self.schema));
+            let normal = normalise(closed.as_ref().unwrap_or(self.schema)).ok()?;
+            formats::options(Formats::Asserted).build(&normal).ok()
+        };
+        self.validator.get_or_init(build).as_ref()
     }
 
     fn takes(&self, payload: &Value) -> bool {
-        self.0.is_valid(payload)
+        self.validator().is_some_and(|validator| validator.is_valid(payload))
     }
 
     /// Why `payload` is none of this schema.
     fn refusal(&self, payload: &Value) -> Option<Witness> {
-        let (error, pointer) = witness::refusal(&self.0, payload)?;
+        let (error, pointer) = witness::refusal(self.validator()?, payload)?;
         Some(Witness { payload: payload.clone(), error, pointer })
     }
 }

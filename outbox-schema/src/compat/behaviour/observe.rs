@@ -1,7 +1,7 @@
 //! Feeds payloads to a type and notes what becomes of them.
 
 use super::{Evidence, Schema, Witness, place, shrink};
-use crate::contract::{MEMBERS, panic_text};
+use crate::contract::{MEMBERS, panic_text, text_without_members};
 use crate::{EventDescriptor, RoundTripError};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -139,18 +139,19 @@ impl Observation {
     }
 
     /// Tries out payloads made from contracts; only those that `declared` takes count as refused.
-    pub(super) fn try_all(&mut self, payloads: Vec<Value>, declared: &Schema) {
+    ///
+    /// They differ from each other, and may well be among those that were read before.
+    pub(super) fn try_all(&mut self, payloads: Vec<Value>, declared: &Schema<'_>) {
+        let before = self.accepted.len();
         for payload in payloads {
-            // What is written and what is read differ in little.
-            if !self.accepted.iter().any(|(known, _)| *known == payload) {
-                self.try_out(&payload, declared);
+            if !self.accepted[..before].iter().any(|(known, _)| *known == payload) {
+                self.try_out(payload, declared);
             }
         }
     }
 
     /// Gives `payload` to the type. What is refused is noted and put right, so that the rest is tried too.
-    pub(super) fn try_out(&mut self, payload: &Value, declared: &Schema) {
-        let mut payload = payload.clone();
+    pub(super) fn try_out(&mut self, mut payload: Value, declared: &Schema<'_>) {
         for _ in 0..REPAIRS_MAX {
             let refusal = match self.decode(&payload) {
                 Ok(written) => return self.accepted.push((payload, written)),
@@ -170,14 +171,14 @@ impl Observation {
     }
 
     /// Looks again at what was refused as a whole, now that more payloads have been read.
-    pub(super) fn look_again(&mut self, declared: &Schema) {
+    pub(super) fn look_again(&mut self, declared: &Schema<'_>) {
         let is_coarse = |_: &Spot, refusal: &mut Refusal| {
             refusal.payload.pointer(&refusal.at).is_some_and(|value| value.is_object() || value.is_array())
         };
         for _ in 0..LOOKS_MAX {
             let coarse: Vec<Refusal> =
                 self.refused.extract_if(.., is_coarse).map(|(_, refusal)| refusal).collect();
-            coarse.iter().for_each(|refusal| self.try_out(&refusal.payload, declared));
+            coarse.into_iter().for_each(|refusal| self.try_out(refusal.payload, declared));
         }
     }
 
@@ -188,19 +189,15 @@ impl Observation {
 
     /// What the type writes of `payload`, as it travels; `None` where it reads the payload and can't write it.
     fn decode(&self, payload: &Value) -> Result<Option<Value>, Refusal> {
-        let mut own = payload.clone();
-        let mut envelope = Vec::new();
-        if let Value::Object(own) = &mut own {
-            envelope.extend(MEMBERS.iter().filter_map(|&member| own.remove_entry(member)));
-        }
-        let text = own.to_string();
+        let text = text_without_members(payload);
         let written = self.round_trip(&text).map_err(|(error, column)| {
             let at = column.map(|column| self.place_of(&text, &error, column)).unwrap_or_default();
             Refusal { payload: payload.clone(), error, at }
         })?;
         let mut written: Option<Value> = written.and_then(|written| serde_json::from_str(&written).ok());
-        if let Some(Value::Object(written)) = &mut written {
-            written.extend(envelope);
+        if let (Some(Value::Object(written)), Value::Object(payload)) = (&mut written, payload) {
+            let members = MEMBERS.into_iter().filter_map(|member| payload.get_key_value(member));
+            written.extend(members.map(|(name, member)| (name.clone(), member.clone())));
         }
         Ok(written)
     }
@@ -269,7 +266,7 @@ impl Observation {
     }
 
     /// The place that is to blame, and the payload with something in it that is read, as far as that is known.
-    fn repaired(&mut self, refusal: &Refusal, declared: &Schema) -> (String, Value) {
+    fn repaired(&mut self, refusal: &Refusal, declared: &Schema<'_>) -> (String, Value) {
         let at = refusal.at.clone();
         let with = |good: &Value| replaced(&refusal.payload, &refusal.at, Some(good));
         if let Some(payload) = self.good(refusal, true).map(with) {
@@ -281,7 +278,7 @@ impl Observation {
     }
 
     /// Tries texts of common forms in place of each text that may be the reason.
-    fn lured(&mut self, refusal: &Refusal, declared: &Schema) -> Option<(String, Value)> {
+    fn lured(&mut self, refusal: &Refusal, declared: &Schema<'_>) -> Option<(String, Value)> {
         let mut texts = Vec::new();
         collect_texts(refusal.payload.pointer(&refusal.at)?, &refusal.at, &mut texts);
         for at in texts {
@@ -302,7 +299,7 @@ impl Observation {
     }
 
     /// The same refusal of a payload that is as small as it gets.
-    pub(super) fn shrunk(&self, spot: &Spot, refusal: &Refusal, declared: &Schema) -> Refusal {
+    pub(super) fn shrunk(&self, spot: &Spot, refusal: &Refusal, declared: &Schema<'_>) -> Refusal {
         let shows = |payload: &Value| {
             self.decode(payload).is_err_and(|next| next.error == refusal.error)
                 && self.spot(payload, &refusal.at) == *spot

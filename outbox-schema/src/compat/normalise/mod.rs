@@ -20,6 +20,9 @@ pub(super) fn normalise(schema: &Value) -> Result<Value, String> {
     let dialect = Dialect::of(schema);
     let mut bundled = reference::bundle(&sorted(schema.clone()), dialect)?;
     normalise_node(&mut bundled);
+    if !unevaluated::is_mentioned(&bundled) {
+        return Ok(sorted(bundled));
+    }
     let rewriter = unevaluated::Rewriter { root: &bundled, contains_evaluates: dialect.contains_evaluates() };
     Ok(sorted(rewriter.rewrite(&bundled)))
 }

@@ -50,6 +50,14 @@ impl Way {
     }
 }
 
+/// Whether `node` or a schema in it has one of the two keywords.
+pub(super) fn is_mentioned(node: &Value) -> bool {
+    let Value::Object(keywords) = node else { return false };
+    let mut found = keywords.contains_key(FIELDS) || keywords.contains_key(ITEMS);
+    subschema::for_each(keywords, &mut |child| found = found || is_mentioned(child));
+    found
+}
+
 /// The root and how its draft reads `contains`.
 pub(super) struct Rewriter<'a> {
     pub(super) root: &'a Value,

@@ -4,7 +4,7 @@ use super::language::Pattern;
 use super::node::{Arena, Assertion, FALSE, Fields, Items, Kind, NodeId, TRUE};
 use super::ratio::Ratio;
 use crate::compat::formats::{self, Formats};
-use crate::contract::sorted;
+use crate::contract::{sorted, sorted_text};
 use crate::subschema;
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, HashMap};
@@ -51,7 +51,7 @@ impl Compiler<'_> {
             return self.opaque("deeper than the prover follows", schema);
         }
         self.depth += 1;
-        let text = sorted(schema.clone()).to_string();
+        let text = sorted_text(schema);
         // A text with `$ref` or `$dynamicRef` may mean something else in the other document.
         let shared = !text.contains("ef\"");
         let node = match self.by_text.get(&text) {

@@ -15,6 +15,8 @@ use tokio::sync::watch;
 
 const EVENTS: i64 = 5_000_000;
 const BATCH: i64 = 1_000;
+/// The batches before anybody sweeps, by which a row is measured.
+const UNSWEPT: i64 = 50;
 /// So short that the ring goes round several times.
 const RETENTION: Duration = Duration::from_secs(12);
 /// The share of the run before the first measurement: the retention must be full.
@@ -65,25 +67,23 @@ async fn churn<S: Store>(
     events: i64,
     measure: impl AsyncFn() -> (i64, i64, i64),
 ) -> Row {
-    let runner = relay(&outbox).await;
     let batches = events / BATCH;
-    let (mut row_bytes, mut ratios) = (0.0, Vec::new());
-    let mut swept = false;
-    for batch in 0..batches {
-        let notes: Vec<Noted> =
-            (0..BATCH).map(|n| noted(&format!("key-{}", n % 500), batch * BATCH + n)).collect();
-        let mut tx = outbox.begin().await.unwrap();
-        outbox.enqueue_batch(&mut tx, notes.iter().map(draft)).await.unwrap();
-        tx.commit().await.unwrap();
+    for batch in 0..UNSWEPT {
+        enqueue(&outbox, batch).await;
+    }
+    let (bytes, _, rows) = measure().await;
+    let row_bytes = bytes as f64 / rows as f64;
+    let runner = relay(&outbox).await;
+    let mut ratios = Vec::new();
+    for batch in UNSWEPT..batches {
+        enqueue(&outbox, batch).await;
         let written = (batch + 1) * BATCH;
-        if (batch + 1) % (batches / SAMPLES).max(1) != 0 {
+        if (batch + 1) % (batches / SAMPLES).max(1) != 0 || (written as f64) < events as f64 * WARM {
             continue;
         }
         let (bytes, young, rows) = measure().await;
-        swept |= rows < written;
-        if !swept {
-            row_bytes = bytes as f64 / rows as f64;
-        } else if written as f64 > events as f64 * WARM {
+        // Before the first sweep there is nothing to compare.
+        if rows < written {
             ratios.push(bytes as f64 / (young as f64 * row_bytes));
         }
     }
@@ -95,6 +95,14 @@ async fn churn<S: Store>(
         largest(&ratios)
     );
     Row { name, unit: "ratio", raw: Vec::new(), ours: ratios, wanted: Wanted::AtMost(1.3) }
+}
+
+async fn enqueue<S: Store>(outbox: &Outbox<S>, batch: i64) {
+    let notes: Vec<Noted> =
+        (0..BATCH).map(|n| noted(&format!("key-{}", n % 500), batch * BATCH + n)).collect();
+    let mut tx = outbox.begin().await.unwrap();
+    outbox.enqueue_batch(&mut tx, notes.iter().map(draft)).await.unwrap();
+    tx.commit().await.unwrap();
 }
 
 fn largest(ratios: &[f64]) -> f64 {

@@ -1,8 +1,8 @@
 //! Producers, relays and consumers, each a process, and everything broken that can be while they work: what was promised
 //! must hold all the same.
 //!
-//! One process controls: it starts the servers and the [crew](crew), lets the [nemeses](nemesis) break things, and decides
-//! at the [end](ending) from what each process [recorded](record) whether the promises G1 to G5 were kept
+//! One process controls: it starts the servers and the crew, lets the nemeses break things, and decides
+//! at the end from what each process recorded whether the promises G1 to G5 were kept
 //! ([`History`](crate::history::History)), and G7: that all settles once nothing breaks.
 //!
 //! A seed decides what is broken and when; it plays the same faults again, though not at the same instructions.

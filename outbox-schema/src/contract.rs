@@ -74,6 +74,26 @@ pub struct Contract {
 }
 
 impl Contract {
+    /// What a contract says when there is nothing but schemas: version 1, without key or order, no names beside theirs.
+    #[cfg(feature = "xtask")]
+    pub(crate) fn of_schemas(event_type: &str, topic: &str, writes: Value, reads: Value) -> Self {
+        Self {
+            event_type: event_type.to_owned(),
+            event_version: 1,
+            topic: topic.to_owned(),
+            ordering: OrderingMode::Unordered,
+            key: "none".to_owned(),
+            aliases: BTreeMap::new(),
+            nested_aliases: BTreeMap::new(),
+            refuses: BTreeSet::new(),
+            retired: None,
+            open: BTreeSet::new(),
+            reserved: BTreeMap::new(),
+            writes,
+            reads,
+        }
+    }
+
     /// Makes the contract of an event.
     ///
     /// # Errors

@@ -43,26 +43,15 @@ mod tests {
     use super::*;
     use crate::OrderingMode;
     use serde_json::json;
-    use std::collections::{BTreeMap, BTreeSet};
 
     const PLACE: &str = "orders.placed/v1.json";
 
     fn text() -> String {
         let schema = json!({ "type": "object", "properties": { "id": { "type": "string" }, "at": { "minimum": 1.5 } } });
         let contract = Contract {
-            event_type: "orders.placed".to_owned(),
-            event_version: 1,
-            topic: "orders".to_owned(),
             ordering: OrderingMode::Keyed,
             key: "field id".to_owned(),
-            aliases: BTreeMap::new(),
-            nested_aliases: BTreeMap::new(),
-            refuses: BTreeSet::new(),
-            retired: None,
-            open: BTreeSet::new(),
-            reserved: BTreeMap::new(),
-            writes: schema.clone(),
-            reads: schema,
+            ..Contract::of_schemas("orders.placed", "orders", schema.clone(), schema)
         };
         contract.to_text()
     }

@@ -173,26 +173,11 @@ fn beside_the_schemas(old: &Contract, new: &Contract) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::OrderingMode;
     use serde_json::json;
 
     fn contract(total: &str) -> Contract {
         let schema = json!({ "properties": { "total": { "type": total } }, "type": "object" });
-        Contract {
-            event_type: "orders.placed".to_owned(),
-            event_version: 1,
-            topic: "orders".to_owned(),
-            ordering: OrderingMode::Unordered,
-            key: "none".to_owned(),
-            aliases: BTreeMap::new(),
-            nested_aliases: BTreeMap::new(),
-            refuses: BTreeSet::new(),
-            retired: None,
-            open: BTreeSet::new(),
-            reserved: BTreeMap::new(),
-            writes: schema.clone(),
-            reads: schema,
-        }
+        Contract::of_schemas("orders.placed", "orders", schema.clone(), schema)
     }
 
     #[test]

@@ -9,19 +9,10 @@ use std::collections::{BTreeMap, BTreeSet};
 fn contract(fields: &Value, required: &[&str]) -> Contract {
     let schema = json!({ "type": "object", "properties": fields, "required": required });
     Contract {
-        event_type: "orders.placed".to_owned(),
         event_version: 4,
-        topic: "orders".to_owned(),
         ordering: OrderingMode::Keyed,
         key: "field id".to_owned(),
-        aliases: BTreeMap::new(),
-        nested_aliases: BTreeMap::new(),
-        refuses: BTreeSet::new(),
-        retired: None,
-        open: BTreeSet::new(),
-        reserved: BTreeMap::new(),
-        writes: schema.clone(),
-        reads: schema,
+        ..Contract::of_schemas("orders.placed", "orders", schema.clone(), schema)
     }
 }
 

@@ -1,9 +1,7 @@
 //! Which removed names are remembered, and when one that comes back is refused.
 
 use super::*;
-use crate::OrderingMode;
 use crate::compat::check;
-use std::collections::BTreeSet;
 
 fn contract(fields: &Value) -> Contract {
     let schema = json!({
@@ -14,21 +12,7 @@ fn contract(fields: &Value) -> Contract {
             "Tree": { "type": "object", "properties": { "next": { "$ref": "#/$defs/Tree" } } },
         },
     });
-    Contract {
-        event_type: "orders.placed".to_owned(),
-        event_version: 1,
-        topic: "orders".to_owned(),
-        ordering: OrderingMode::Unordered,
-        key: "none".to_owned(),
-        aliases: BTreeMap::new(),
-        nested_aliases: BTreeMap::new(),
-        refuses: BTreeSet::new(),
-        retired: None,
-        open: BTreeSet::new(),
-        reserved: BTreeMap::new(),
-        writes: schema.clone(),
-        reads: schema,
-    }
+    Contract::of_schemas("orders.placed", "orders", schema.clone(), schema)
 }
 
 /// The contracts of releases with these fields, each with what it took over from the one before.

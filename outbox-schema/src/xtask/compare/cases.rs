@@ -1,9 +1,8 @@
 //! `schema-compare --cases`: one JSON line of answers for each line of a file.
 
+use crate::Contract;
 use crate::compat::{Evidence, Finding, Formats, Severity, Verdict, check, close_writer, compare};
-use crate::{Contract, OrderingMode};
 use serde_json::{Map, Value, json};
-use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write};
 use std::panic::{self, AssertUnwindSafe};
@@ -127,21 +126,7 @@ fn gate(line: &mut Map<String, Value>, findings: Result<Vec<Finding>, String>) {
 }
 
 fn contract(writes: &Value, reads: &Value) -> Contract {
-    Contract {
-        event_type: "case".to_owned(),
-        event_version: 1,
-        topic: "cases".to_owned(),
-        ordering: OrderingMode::Unordered,
-        key: "none".to_owned(),
-        aliases: BTreeMap::new(),
-        nested_aliases: BTreeMap::new(),
-        refuses: BTreeSet::new(),
-        retired: None,
-        open: BTreeSet::new(),
-        reserved: BTreeMap::new(),
-        writes: writes.clone(),
-        reads: reads.clone(),
-    }
+    Contract::of_schemas("case", "cases", writes.clone(), reads.clone())
 }
 
 fn guarded(ask: impl FnOnce() -> Verdict) -> Verdict {

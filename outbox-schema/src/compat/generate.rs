@@ -5,6 +5,7 @@
 //! values has, not as many as combinations. A validator has the last word on each payload.
 
 use super::close::join;
+use super::effort::{self, Allowance};
 use super::formats::{self, Formats};
 use super::normalise::normalise;
 use super::prove::{self, Answer};
@@ -45,15 +46,19 @@ pub(super) fn payloads(schema: &Value, count_max: usize) -> Vec<Value> {
 
 fn generate(normal: &Value, validator: &Validator, depth_full: usize, count_max: usize) -> Vec<Value> {
     let made = Generator { root: normal, depth_full, known: RefCell::default() }.values(normal, 0);
-    let mut seen = BTreeSet::new();
-    let is_new = |value: &Value| seen.insert(value.to_string());
-    let valid = Rc::unwrap_or_clone(made).into_iter().filter(|value| validator.is_valid(value));
-    let found: Vec<Value> = valid.filter(is_new).take(count_max).collect();
+    let allowance = Allowance::new([normal, &Value::Bool(true)]);
+    let is_valid = |value: &Value| allowance.covers(value) && validator.is_valid(value);
+    let mut found: Vec<Value> = Vec::new();
+    for value in made.iter() {
+        if found.len() < count_max && !found.contains(value) && is_valid(value) {
+            found.push(value.clone());
+        }
+    }
     if !found.is_empty() {
         return found;
     }
     match prove::difference(normal, &Value::Bool(false), Formats::Asserted) {
-        Answer::Value(least) if validator.is_valid(&least) => vec![least],
+        Answer::Value(least) if is_valid(&least) => vec![least],
         _ => Vec::new(),
     }
 }
@@ -193,9 +198,10 @@ impl Generator<'_> {
                 let choices = prefix.get(at).unwrap_or(&rest);
                 // Only the first list has the first value in every place.
                 let step = if turn == 0 { 0 } else { at + turn };
-                choices.get(step % choices.len().max(1)).cloned()
+                choices.get(step % choices.len().max(1))
             };
-            (0..length.min(min.max(ITEMS_MAX))).map(item).collect()
+            let items: Vec<&Value> = (0..length.min(min.max(ITEMS_MAX))).map(item).collect::<Option<_>>()?;
+            effort::fits(items.iter().copied()).then(|| Value::Array(items.into_iter().cloned().collect()))
         };
         let own = prefix.len() as u64;
         // Nested deeply, the shortest list is the way out of a recursive type.
@@ -243,20 +249,28 @@ impl Generator<'_> {
             .get("additionalProperties")
             .filter(|rest| **rest != Value::Bool(false) && depth < self.depth_full);
         let rest = rest.map(|schema| self.values(schema, depth + 1)).unwrap_or_default();
-        let least = fields.iter().filter(|field| field.is_required).map(Field::first).collect();
-        let mut full: Map<String, Value> = fields.iter().map(Field::first).collect();
-        full.extend(rest.first().filter(|_| is_lone).map(|value| ("key".to_owned(), value.clone())));
+        let least = object(fields.iter().filter(|field| field.is_required).map(Field::first));
+        let entry = rest.first().filter(|_| is_lone).map(|value| ("key", value));
+        let full = object(fields.iter().map(Field::first).chain(entry));
         let turns = fields.iter().map(Field::turns).chain([rest.len() + 1]).max().unwrap_or(0);
         let row = |turn: usize| {
             // Fields of one kind do not all take the same value, nor are they all absent together.
             let own = fields.iter().enumerate().filter_map(|(at, field)| field.in_turn(turn + at));
             let entries = ["key", "other"].into_iter().enumerate();
-            let entries = entries
-                .filter_map(|(at, name)| Some((name.to_owned(), rest.get(turn.checked_sub(at)?)?.clone())));
-            Value::Object(own.chain(entries).collect())
+            let entries = entries.filter_map(|(at, name)| Some((name, rest.get(turn.checked_sub(at)?)?)));
+            object(own.chain(entries))
         };
-        [full, least].into_iter().map(Value::Object).chain((0..turns).map(row)).take(values_max).collect()
+        [full, least].into_iter().chain((0..turns).map(row)).flatten().take(values_max).collect()
     }
+}
+
+/// The object with these members; `None` where it would be too large.
+fn object<'v>(members: impl Iterator<Item = (&'v str, &'v Value)>) -> Option<Value> {
+    let mut room = effort::Room::new();
+    members
+        .map(|(name, value)| room.takes(value).then(|| (name.to_owned(), value.clone())))
+        .collect::<Option<_>>()
+        .map(Value::Object)
 }
 
 struct Field {
@@ -266,8 +280,8 @@ struct Field {
 }
 
 impl Field {
-    fn first(&self) -> (String, Value) {
-        (self.name.clone(), self.values[0].clone())
+    fn first(&self) -> (&str, &Value) {
+        (&self.name, &self.values[0])
     }
 
     /// An optional field is also absent once.
@@ -275,8 +289,8 @@ impl Field {
         self.values.len() + usize::from(!self.is_required)
     }
 
-    fn in_turn(&self, turn: usize) -> Option<(String, Value)> {
-        self.values.get(turn % self.turns()).map(|value| (self.name.clone(), value.clone()))
+    fn in_turn(&self, turn: usize) -> Option<(&str, &Value)> {
+        self.values.get(turn % self.turns()).map(|value| (self.name.as_str(), value))
     }
 }
 

@@ -6,6 +6,7 @@ mod canonical;
 mod close;
 mod complete;
 mod diff;
+mod effort;
 mod finding;
 mod formats;
 mod gate;

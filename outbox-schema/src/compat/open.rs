@@ -23,8 +23,8 @@ const UNIONS: [&str; 2] = ["oneOf", "anyOf"];
 pub(crate) type Names = BTreeMap<String, BTreeSet<String>>;
 
 /// The places, as JSON pointers with `*` for positions in lists and names in maps, where the type of `event` takes any
-/// name though `contract` has only some; `payloads` are made from it. The names that the type says it knows are put into
-/// `names`.
+/// name though `contract` has only some; `payloads` are made from it. The names that the type says it knows beside
+/// them are put into `names`.
 pub(crate) fn find(
     event: &EventDescriptor,
     contract: &Contract,
@@ -39,10 +39,11 @@ pub(crate) fn find(
     for payload in payloads {
         let mut texts = Vec::new();
         collect_texts(&contract.reads, &nodes, payload, None, &mut texts);
-        for (place, pointer) in texts {
+        for Text { place, pointer, nodes } in texts {
             let unheard_of = || with_unheard_of(payload, &pointer);
             if !tried.contains_key(&place) {
-                let known = names_known(event, &unheard_of());
+                let mut known = names_known(event, &unheard_of());
+                nodes.iter().flat_map(|node| spelled_out(node)).for_each(|name| _ = known.remove(name));
                 names.entry(place.clone()).or_default().extend(known);
             }
             let (count, all) = tried.entry(place).or_insert((0, true));
@@ -108,19 +109,29 @@ impl Step<'_> {
     }
 }
 
-/// Every text of `value` that is one of the names its schema, in `nodes`, spells out: the place, and the exact pointer.
-fn collect_texts(
-    root: &Value,
-    nodes: &[&Value],
+/// A text in a payload that is one of the names its schema spells out.
+struct Text<'a> {
+    place: String,
+    pointer: String,
+    nodes: Vec<&'a Value>,
+}
+
+/// Every such text of `value`, whose schema is in `nodes`.
+fn collect_texts<'a>(
+    root: &'a Value,
+    nodes: &[&'a Value],
     value: &Value,
     at: Option<&Step<'_>>,
-    found: &mut Vec<(String, String)>,
+    found: &mut Vec<Text<'a>>,
 ) {
     match value {
         Value::String(text) => {
             let step = at.filter(|at| !at.is_member_of_payload());
             let is_name = || nodes.iter().any(|node| spelled_out(node).any(|name| name == text));
-            found.extend(step.filter(|_| is_name()).map(Step::pointers));
+            found.extend(step.filter(|_| is_name()).map(|step| {
+                let (place, pointer) = step.pointers();
+                Text { place, pointer, nodes: nodes.to_vec() }
+            }));
         }
         Value::Array(items) => {
             let nodes = inner(root, nodes, "*");

@@ -42,7 +42,7 @@ pub(super) struct Deciders {
     /// Whether the second takes every value of the first; `None` where it can't tell.
     pub(super) second_opinion: fn(&Value, &Value, Formats) -> Option<bool>,
     /// Looks for a payload that two validators agree about.
-    pub(super) attack: fn(&witness::Judge, &Value, &Value) -> Option<Witness>,
+    pub(super) attack: fn(&witness::Judge<'_>, &Value, &Value) -> Option<Witness>,
 }
 
 impl Deciders {

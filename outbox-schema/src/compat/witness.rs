@@ -1,5 +1,6 @@
 //! Payloads that one side writes and the other refuses: judged by a validator, found by generation, then shrunk.
 
+use super::effort::{self, Allowance};
 use super::formats::{self, Formats};
 use super::verdict::Witness;
 use super::{prove, shrink};
@@ -21,23 +22,28 @@ const DEPTH_MAX: usize = 5;
 
 /// Both sides, as a validator and as the prover reads them. A payload counts only if the prover agrees with the
 /// validator wherever it can tell, as each has limits of its own, such as floating-point division.
-pub(super) struct Judge {
+///
+/// A payload that would take too long to judge proves nothing.
+pub(super) struct Judge<'a> {
     writer: (Validator, prove::Reading),
     reader: (Validator, prove::Reading),
+    allowance: Allowance<'a>,
 }
 
-impl Judge {
-    pub(super) fn new(writer: &Value, reader: &Value, formats: Formats) -> Option<Self> {
+impl<'a> Judge<'a> {
+    pub(super) fn new(writer: &'a Value, reader: &'a Value, formats: Formats) -> Option<Self> {
         let build = |schema| {
             let validator = formats::options(formats).build(schema).ok()?;
             Some((validator, prove::Reading::new(schema, formats)))
         };
-        Some(Self { writer: build(writer)?, reader: build(reader)? })
+        let allowance = Allowance::new([writer, reader]);
+        Some(Self { writer: build(writer)?, reader: build(reader)?, allowance })
     }
 
     fn breaks(&self, payload: &Value) -> bool {
         let (writer, reader) = (&self.writer, &self.reader);
-        writer.0.is_valid(payload)
+        self.allowance.covers(payload)
+            && writer.0.is_valid(payload)
             && !reader.0.is_valid(payload)
             && writer.1.accepts(payload) != Some(false)
             && reader.1.accepts(payload) != Some(true)
@@ -105,7 +111,7 @@ fn escaped(name: &str) -> String {
 }
 
 /// Looks for a witness among values made from both schemas.
-pub(super) fn search(judge: &Judge, writer: &Value, reader: &Value) -> Option<Witness> {
+pub(super) fn search(judge: &Judge<'_>, writer: &Value, reader: &Value) -> Option<Witness> {
     let values =
         |root| Generator { root, known: RefCell::default() }.values(root, DEPTH_MAX, ROOT_VALUES_MAX);
     let (written, read) = (values(writer), values(reader));
@@ -238,9 +244,11 @@ impl<'a> Generator<'a> {
                     let index = usize::try_from(index).ok()?;
                     let choices = prefix.get(index).unwrap_or(&rest);
                     let step = if turn % 2 == 0 { turn } else { index + turn };
-                    choices.get(step % choices.len().max(1)).cloned()
+                    choices.get(step % choices.len().max(1))
                 };
-                all.extend((0..length).map(item).collect::<Option<Value>>());
+                let items: Option<Vec<&Value>> = (0..length).map(item).collect();
+                let items = items.filter(|items| effort::fits(items.iter().copied()));
+                all.extend(items.map(|items| Value::Array(items.into_iter().cloned().collect())));
             }
         }
     }
@@ -264,7 +272,11 @@ impl<'a> Generator<'a> {
                 fields.push((name.clone(), rest.clone()));
             }
         }
-        let first = |(name, values): &(String, Vec<Value>)| Some((name.clone(), values.first()?.clone()));
+        let mut room = effort::Room::new();
+        let first = |(name, values): &(String, Vec<Value>)| {
+            let value = values.first().filter(|value| room.takes(value))?;
+            Some((name.clone(), value.clone()))
+        };
         let full: Map<String, Value> = fields.iter().filter_map(first).collect();
         let mut base = full.clone();
         base.retain(|name, _| required.contains(name));

@@ -104,32 +104,48 @@ impl Spot<'_> {
 
 /// Every value of a payload.
 fn spots<'a>(root: &'a Value, payload: &'a Value) -> Vec<Spot<'a>> {
+    spots_towards(root, payload, &|_, _| true)
+}
+
+/// The values of a payload on the way to those that are wanted, as `leads_there` tells by place and pointer.
+fn spots_towards<'a>(
+    root: &'a Value,
+    payload: &'a Value,
+    leads_there: &dyn Fn(&str, &str) -> bool,
+) -> Vec<Spot<'a>> {
     let mut found = Vec::new();
     let whole =
         Spot { place: String::new(), pointer: String::new(), nodes: in_place(root, root), value: payload };
-    collect(root, whole, &mut found);
+    collect(root, whole, leads_there, &mut found);
     found
 }
 
-fn collect<'a>(root: &'a Value, spot: Spot<'a>, found: &mut Vec<Spot<'a>>) {
-    let part = |place: &str, own: &str, value: &'a Value| Spot {
-        place: format!("{}/{}", spot.place, escaped(place)),
-        pointer: format!("{}/{}", spot.pointer, escaped(own)),
-        nodes: inner(root, &spot.nodes, if place == "*" { "*" } else { own }),
-        value,
+fn collect<'a>(
+    root: &'a Value,
+    spot: Spot<'a>,
+    leads_there: &dyn Fn(&str, &str) -> bool,
+    found: &mut Vec<Spot<'a>>,
+) {
+    let part = |general: &str, own: &str, value: &'a Value| {
+        let place = format!("{}/{}", spot.place, escaped(general));
+        let pointer = format!("{}/{}", spot.pointer, escaped(own));
+        leads_there(&place, &pointer).then(|| {
+            let nodes = inner(root, &spot.nodes, if general == "*" { "*" } else { own });
+            Spot { place, pointer, nodes, value }
+        })
     };
     let parts: Vec<Spot<'a>> = match spot.value {
         Value::Array(items) => {
-            items.iter().enumerate().map(|(index, item)| part("*", &index.to_string(), item)).collect()
+            items.iter().enumerate().filter_map(|(index, item)| part("*", &index.to_string(), item)).collect()
         }
         Value::Object(members) => members
             .iter()
-            .map(|(name, member)| part(if spot.declares(name) { name } else { "*" }, name, member))
+            .filter_map(|(name, member)| part(if spot.declares(name) { name } else { "*" }, name, member))
             .collect(),
         _ => Vec::new(),
     };
     found.push(spot);
-    parts.into_iter().for_each(|part| collect(root, part, found));
+    parts.into_iter().for_each(|part| collect(root, part, leads_there, found));
 }
 
 /// Puts into `names` what the type asks for and its contract does not have.
@@ -146,13 +162,19 @@ fn ask(event: &EventDescriptor, contract: &Contract, payloads: &[Value], names: 
         if asked.is_empty() {
             continue;
         }
-        for spot in spots(&contract.reads, payload) {
+        let leads_there = |_: &str, at: &str| asked.iter().any(|(pointer, _)| is_at_or_in(pointer, at));
+        for spot in spots_towards(&contract.reads, payload, &leads_there) {
             for (_, asked) in asked.iter().filter(|(pointer, _)| *pointer == spot.pointer) {
                 let more = asked.iter().filter(|name| !spot.declares(name)).map(|&name| name.to_owned());
                 names.entry(spot.place.clone()).or_default().extend(more);
             }
         }
     }
+}
+
+/// Whether the place `inner` is `outer` or inside of it.
+fn is_at_or_in(inner: &str, outer: &str) -> bool {
+    inner.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 fn general(pointer: &str) -> String {
@@ -169,10 +191,11 @@ fn try_out(event: &EventDescriptor, contract: &Contract, payloads: &[Value], mut
     let own: BTreeSet<&str> = own.collect();
     names.entry(String::new()).or_default().retain(|name| !own.contains(name.as_str()));
     names.retain(|_, names| !names.is_empty());
+    let leads_there = |place: &str, _: &str| names.keys().any(|wanted| is_at_or_in(wanted, place));
     // Each time it must be one, as a field of that name may be in several variants of an enum.
     let mut tried: BTreeMap<(String, String, String), bool> = BTreeMap::new();
     for payload in payloads.iter().filter(|_| !names.is_empty()) {
-        for spot in spots(&contract.reads, payload) {
+        for spot in spots_towards(&contract.reads, payload, &leads_there) {
             for alias in names.get(&spot.place).into_iter().flatten().filter(|name| !spot.declares(name)) {
                 for (name, is_alias) in attempts(event, payload, &spot, alias) {
                     let key = (spot.place.clone(), name, alias.clone());
@@ -192,8 +215,7 @@ fn try_out(event: &EventDescriptor, contract: &Contract, payloads: &[Value], mut
 fn without_repetitions(contract: &Contract, mut found: Aliases) -> Aliases {
     let places: Vec<String> = found.keys().cloned().collect();
     for (at, place) in places.iter().enumerate() {
-        let is_around =
-            |outer: &&String| place.strip_prefix(outer.as_str()).is_some_and(|rest| rest.starts_with('/'));
+        let is_around = |outer: &&String| *outer != place && is_at_or_in(place, outer);
         let is_repeated = places[..at].iter().filter(is_around).any(|outer| {
             let is_same =
                 |name: &String| declaring(contract, place, name) == declaring(contract, outer, name);

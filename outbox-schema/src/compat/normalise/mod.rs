@@ -33,7 +33,11 @@ fn normalise_node(node: &mut Value) {
     bound_integers(keywords);
     for keyword in ["enum", "required"] {
         if let Some(Value::Array(values)) = keywords.get_mut(keyword) {
-            values.sort_by_cached_key(Value::to_string);
+            if values.iter().all(Value::is_string) {
+                values.sort_unstable_by(|left, right| left.as_str().cmp(&right.as_str()));
+            } else {
+                values.sort_by_cached_key(Value::to_string);
+            }
             values.dedup();
         }
     }

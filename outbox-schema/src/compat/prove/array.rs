@@ -3,6 +3,7 @@
 use super::branch::Branch;
 use super::node::{Assertion, Literal, NodeId, no, yes};
 use super::{Answer, Prover};
+use crate::compat::effort;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -148,6 +149,7 @@ impl Prover {
         let scarce: Vec<Literal> =
             facts.counts.iter().filter(|(_, (_, max))| max.is_some()).map(|(&node, _)| no(node)).collect();
         let mut items: Vec<Value> = Vec::with_capacity(length);
+        let mut room = effort::Room::new();
         for index in 0..length {
             let mut literals: Vec<Literal> = at(branch, index).collect();
             match placed.get(&index) {
@@ -159,7 +161,7 @@ impl Prover {
                 literals.push(no(other));
             }
             match self.solve(literals) {
-                Answer::Value(value) => items.push(value),
+                Answer::Value(value) if room.takes(&value) => items.push(value),
                 _ => return Answer::Unknown,
             }
         }

@@ -1,8 +1,8 @@
 //! Whether one given value satisfies a node, as the prover reads it.
 
-use super::Prover;
 use super::node::{Assertion, Kind, Literal, NodeId, yes};
 use super::ratio::Ratio;
+use super::{LOOKS_MAX, Prover};
 use crate::compat::formats;
 use serde_json::{Number, Value};
 use std::cmp::Ordering;
@@ -41,6 +41,7 @@ impl Prover {
 
     fn check(&self, value: &Value, literal: Literal, depth: usize) -> Maybe {
         let depth = depth.checked_sub(1)?;
+        self.looks.set(self.looks.get().checked_add(1).filter(|&looks| looks <= LOOKS_MAX)?);
         let assertions = self.arena.get(literal.node);
         let holds = every(assertions.iter().map(|assertion| self.holds(value, assertion, depth)));
         if literal.holds { holds } else { invert(holds) }

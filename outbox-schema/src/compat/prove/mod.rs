@@ -29,10 +29,13 @@ use super::formats::Formats;
 use branch::Branch;
 use node::{Arena, Kind, Literal, NodeId, no, yes};
 use serde_json::Value;
+use std::cell::Cell;
 use std::collections::{BTreeSet, HashMap};
 
 /// Steps after which a question is given up.
 const STEPS_MAX: u32 = 100_000;
+/// Looks after which nothing more can be told of values in hand.
+const LOOKS_MAX: u32 = 10_000_000;
 /// Open choices from which on whole schemas are compared before options are.
 const MANY_CHOICES: usize = 6;
 /// Nesting of queries that is followed.
@@ -71,6 +74,7 @@ impl Reading {
 
     /// Whether `value` is one of the schema; `None` where it can't be told.
     pub(super) fn accepts(&self, value: &Value) -> Option<bool> {
+        self.prover.looks.set(0);
         self.prover.satisfies(value, [yes(self.node)])
     }
 }
@@ -95,6 +99,8 @@ struct Prover {
     open: Vec<Open>,
     regions: HashMap<String, NodeId>,
     steps: u32,
+    /// How often a value in hand was held against a node.
+    looks: Cell<u32>,
 }
 
 impl Prover {
@@ -106,6 +112,7 @@ impl Prover {
             open: Vec::new(),
             regions: HashMap::new(),
             steps: 0,
+            looks: Cell::new(0),
         }
     }
 

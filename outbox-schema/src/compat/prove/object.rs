@@ -4,6 +4,7 @@ use super::branch::{Branch, FieldClass};
 use super::language::Pattern;
 use super::node::{Assertion, Kind, Literal, NodeId, no, yes};
 use super::{Answer, Prover};
+use crate::compat::effort;
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -25,6 +26,7 @@ struct Draft<'a> {
     /// What each field must satisfy beside what its name asks for.
     wanted: BTreeMap<String, Vec<Literal>>,
     values: Map<String, Value>,
+    room: effort::Room,
     /// Something could not be told, so that the object may not exist.
     doubtful: bool,
 }
@@ -35,7 +37,7 @@ impl Prover {
         if facts.max.is_some_and(|max| max < facts.min.max(facts.required.len() as u64)) {
             return Answer::Nothing;
         }
-        let mut draft = Draft { branch, wanted: BTreeMap::new(), values: Map::new(), doubtful: false };
+        let mut draft = Draft::new(branch, BTreeMap::new());
         for name in &facts.required {
             draft.wanted.entry(name.to_string()).or_default();
         }
@@ -50,13 +52,13 @@ impl Prover {
             match self.field(&draft, &name, None) {
                 Answer::Nothing => return Answer::Nothing,
                 Answer::Unknown => draft.doubtful = true,
-                Answer::Value(value) => drop(draft.values.insert(name, value)),
+                Answer::Value(value) => draft.insert(name, value),
             }
         }
         let forced = draft.wanted.clone();
         for (class, literal) in open {
             // Alone first: fields that were chosen for another literal must not decide that this one can't be met.
-            let mut alone = Draft { branch, wanted: forced.clone(), values: Map::new(), doubtful: false };
+            let mut alone = Draft::new(branch, forced.clone());
             if self.some_field(&mut alone, class, *literal) == Answer::Nothing {
                 return Answer::Nothing;
             }
@@ -230,7 +232,7 @@ impl Prover {
             if let Some(name) = optional.next() {
                 if !draft.values.contains_key(&name) {
                     match self.field(&draft, &name, None) {
-                        Answer::Value(value) => drop(draft.values.insert(name, value)),
+                        Answer::Value(value) => draft.insert(name, value),
                         Answer::Unknown => doubtful = true,
                         Answer::Nothing => {}
                     }
@@ -256,15 +258,31 @@ impl Prover {
         if facts.max.is_some_and(|max| draft.values.len() as u64 > max) {
             return Answer::Unknown;
         }
+        if draft.doubtful {
+            return Answer::Unknown;
+        }
         let object = Value::Object(draft.values);
         if draft.branch.allows(&object) { Answer::Value(object) } else { Answer::Unknown }
     }
 }
 
-impl Draft<'_> {
+impl<'a> Draft<'a> {
+    fn new(branch: &'a Branch, wanted: BTreeMap<String, Vec<Literal>>) -> Self {
+        Self { branch, wanted, values: Map::new(), room: effort::Room::new(), doubtful: false }
+    }
+
+    /// A field that there is no room for leaves in doubt whether there is such an object.
+    fn insert(&mut self, name: String, value: Value) {
+        if self.room.takes(&value) {
+            self.values.insert(name, value);
+        } else {
+            self.doubtful = true;
+        }
+    }
+
     fn put(&mut self, name: &str, literal: Literal, value: Value) -> Answer {
         self.wanted.entry(name.to_owned()).or_default().push(literal);
-        self.values.insert(name.to_owned(), value.clone());
+        self.insert(name.to_owned(), value.clone());
         Answer::Value(value)
     }
 

@@ -47,3 +47,19 @@ fn whoever_lies_nothing_that_breaks_passes() {
         assert_ne!(verdicts(&deciders)[1], Verdict::Holds, "{deciders:?}");
     }
 }
+
+/// Fifty lists of fifty lists, twelve deep: whoever tries all ways never ends, and the shortest value is a long one.
+#[test]
+fn a_pair_whose_ways_multiply_is_given_up() {
+    let tangle = |shift: usize| {
+        let mut definitions = json!({ "level0": { "enum": (shift..shift + 50).collect::<Vec<_>>() } });
+        for level in 1..=12 {
+            let items = format!("#/$defs/level{}", level - 1);
+            let list = |index: usize| json!({ "type": "array", "items": { "$ref": items }, "minItems": index % 9 + level });
+            definitions[format!("level{level}")] = json!({ "anyOf": (0..50).map(list).collect::<Vec<_>>() });
+        }
+        json!({ "$defs": definitions, "$ref": "#/$defs/level12" })
+    };
+    let verdict = compare(&tangle(0), &tangle(1), Formats::Asserted);
+    assert!(matches!(verdict, Verdict::NotProven(_)), "{verdict:?}");
+}

@@ -29,8 +29,10 @@ const BYTES: &str = "
 ";
 const YOUNG: &str = "SELECT count(*) FROM outbox_log WHERE occurred_at > clock_timestamp() - interval '12 s'";
 const ROWS: &str = "SELECT count(*) FROM outbox_log";
+/// Of SQLite the pages in use: its file keeps the size of its fullest moment, and uses the free pages again.
 const SQLITE_BYTES: &str = "
-    SELECT (SELECT page_count FROM pragma_page_count()) * (SELECT page_size FROM pragma_page_size())
+    SELECT ((SELECT page_count FROM pragma_page_count()) - (SELECT freelist_count FROM pragma_freelist_count()))
+         * (SELECT page_size FROM pragma_page_size())
 ";
 const SQLITE_YOUNG: &str =
     "SELECT count(*) FROM outbox_log WHERE occurred_at > CAST(unixepoch('subsec') * 1000 AS INTEGER) - 12000";

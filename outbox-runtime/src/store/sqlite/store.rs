@@ -24,8 +24,10 @@ use crate::{
 use sqlx::{Sqlite, SqliteConnection, Transaction, sqlite::SqliteRow};
 use std::time::Duration;
 
-/// The most rows that one step of retention deletes, so that writers wait for it a few milliseconds at most.
+/// The most rows that one step of retention deletes, so that writers wait for it some milliseconds at most. Of the log more,
+/// since each step waits for its turn behind other writers, and must delete more than they write meanwhile.
 const SWEEP_ROWS_MAX: i64 = 1_000;
+const SWEEP_LOG_MAX: i64 = 4_000;
 
 /// How often retention is looked after, and the shortest and the longest pause meanwhile.
 const SWEEPS_PER_RETENTION: u32 = 48;
@@ -429,7 +431,7 @@ impl Store for SqliteStore {
         let missed: Vec<bool> = sqlx::query_scalar(self.statements.delete_log.clone())
             .bind(span(retention.log))
             .bind(span(retention.wait_max))
-            .bind(SWEEP_ROWS_MAX)
+            .bind(SWEEP_LOG_MAX)
             .fetch_all(&self.pool)
             .await
             .map_err(database("delete events past retention"))?;
@@ -440,6 +442,9 @@ impl Store for SqliteStore {
                 count = lost,
                 "events past retention were deleted though a stage had not settled them"
             );
+        }
+        if missed.len() as u64 == SWEEP_LOG_MAX.unsigned_abs() {
+            return Ok(Duration::ZERO);
         }
         let turn = self.gate.turn().await;
         let inbox = sqlx::query(self.statements.delete_inbox.clone())
@@ -461,7 +466,7 @@ impl Store for SqliteStore {
         if dead_letters > 0 {
             tracing::warn!(count = dead_letters, "dead letters past retention are discarded");
         }
-        let mut done = vec![missed.len() as u64, inbox.rows_affected(), dead_letters];
+        let mut done = vec![inbox.rows_affected(), dead_letters];
         for statement in [&self.statements.delete_audit, &self.statements.delete_replays] {
             let _turn = self.gate.turn().await;
             let query = sqlx::query(statement.clone()).bind(span(retention.audit)).bind(SWEEP_ROWS_MAX);

@@ -305,6 +305,31 @@ async fn a_delivery_lost_beside_one_that_another_process_acks_comes_before_newer
     assert_eq!(received, [sent[3].id, sent[4].id]);
 }
 
+/// The server looks at its deliveries when it has time, and may find the ack wait set right again.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_did_not_repeat_in_time_is_asked_again_before_the_ack_wait() {
+    let Some(server) = Nats::shared().await else { return };
+    let (topic, broker) = (server.fresh_topic(), NatsBroker::new(config(server.url())));
+    let sent = event(&topic, Some("foobar"));
+    publish(&broker, &sent).await.unwrap();
+    let config = subscription(&topic, "14");
+    let mut receiving = broker.subscribe(&config).await.unwrap();
+    server.take_raw(&topic, "billing=charge-14", 1).await;
+    let started = Instant::now();
+    let disturb = async {
+        // Each declares the durable with the whole ack wait.
+        while started.elapsed() < Duration::from_secs(2) {
+            broker.subscribe(&config).await.unwrap();
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+
+    let (received, ()) = tokio::join!(receive(&mut *receiving, 1), disturb);
+
+    assert_eq!(received, [sent.id]);
+    assert!(started.elapsed() < config.ack_wait - Duration::from_secs(5), "took {:?}", started.elapsed());
+}
+
 /// Receives and acks that many events; returns the ids in the order of their first delivery.
 async fn receive(subscription: &mut dyn Subscription, count: usize) -> Vec<EventId> {
     let started = Instant::now();

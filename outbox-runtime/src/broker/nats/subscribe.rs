@@ -57,6 +57,10 @@ const REQUEST_MAX: Duration = Duration::from_secs(10);
 const REQUEST_GRACE: Duration = Duration::from_millis(250);
 /// How long the server takes to look at its deliveries after the ack wait was changed: 100 ms, and some for a busy one.
 const EXPIRY: Duration = Duration::from_millis(200);
+/// What a server gets that was busier, at most: each time twice as long as before.
+const EXPIRY_MAX: Duration = Duration::from_secs(5);
+/// How long nothing may come of what is missing, until the server is taken not to have looked in time.
+const STANDSTILL_MAX: Duration = Duration::from_secs(1);
 /// Between two looks at whether something is still missing.
 const LOOK_PAUSE: Duration = Duration::from_millis(20);
 
@@ -76,6 +80,10 @@ pub(super) struct NatsSubscription {
     held: BTreeMap<u64, Held>,
     phase: Phase,
     catching_up_since: Option<Instant>,
+    /// When something came last, or was to begin to come.
+    came_at: Instant,
+    /// How long the server gets to look at its deliveries.
+    expiry: Duration,
     has_unflushed_acks: bool,
 }
 
@@ -130,6 +138,8 @@ impl NatsSubscription {
             held: BTreeMap::new(),
             phase: Phase::Unknown,
             catching_up_since: None,
+            came_at: Instant::now(),
+            expiry: EXPIRY,
             has_unflushed_acks: false,
         })
     }
@@ -167,13 +177,15 @@ impl NatsSubscription {
                 self.phase = if info.num_ack_pending > 0 { Phase::Shortening } else { Phase::InOrder };
             }
             Phase::Shortening => {
+                self.request = None;
                 self.declare(Duration::from_millis(1)).await?;
-                self.phase = Phase::Expiring(Instant::now() + EXPIRY);
+                self.phase = Phase::Expiring(Instant::now() + self.expiry);
             }
             Phase::Expiring(until) => {
                 sleep_until(until).await;
                 self.declare(self.config.ack_wait).await?;
                 self.last_delivery = self.info().await?.delivered.consumer_sequence;
+                self.came_at = Instant::now();
                 self.phase = Phase::Collecting;
             }
             Phase::Collecting => {
@@ -185,6 +197,7 @@ impl NatsSubscription {
         }
         if self.phase == Phase::InOrder {
             self.catching_up_since = None;
+            self.expiry = EXPIRY;
         }
         Ok(())
     }
@@ -211,6 +224,9 @@ impl NatsSubscription {
                 "deliveries without an ack did not come again; retention may have removed them"
             );
             self.phase = Phase::InOrder;
+        } else if self.came_at.elapsed() > STANDSTILL_MAX {
+            self.expiry = (self.expiry * 2).min(EXPIRY_MAX);
+            self.phase = Phase::Shortening;
         }
         Ok(())
     }
@@ -294,6 +310,7 @@ impl NatsSubscription {
 
     /// Keeps a delivery and returns the server's number of it.
     fn hold(&mut self, message: Message) -> Result<u64, BrokerError> {
+        self.came_at = Instant::now();
         let info = message.info().map_err(|error| unavailable(RECEIVE, error))?;
         let (place, number) = (info.stream_sequence, info.consumer_sequence);
         let key = header::read(message.headers.as_ref()).remove("partitionkey");

@@ -24,10 +24,12 @@ use crate::{
 use sqlx::{Sqlite, SqliteConnection, Transaction, sqlite::SqliteRow};
 use std::time::Duration;
 
-/// The most rows that one step of retention deletes, so that writers wait for it some milliseconds at most. Of the log more,
-/// since each step waits for its turn behind other writers, and must delete more than they write meanwhile.
+/// The most rows that one statement of retention deletes, so that writers wait for it a few milliseconds at most.
 const SWEEP_ROWS_MAX: i64 = 1_000;
-const SWEEP_LOG_MAX: i64 = 4_000;
+/// Of the log more, and in several turns: each waits behind other writers, and together they must delete more than those
+/// write meanwhile.
+const SWEEP_LOG_ROWS_MAX: i64 = 4_000;
+const SWEEP_LOG_TURNS: usize = 4;
 
 /// How often retention is looked after, and the shortest and the longest pause meanwhile.
 const SWEEPS_PER_RETENTION: u32 = 48;
@@ -427,24 +429,12 @@ impl Store for SqliteStore {
     async fn sweep(&self, owner: Owner, retention: &Retention) -> Result<Duration, StoreError> {
         // One writer at a time: two processes that sweep at once delete each row once all the same.
         let _ = owner;
-        let turn = self.gate.turn().await;
-        let missed: Vec<bool> = sqlx::query_scalar(self.statements.delete_log.clone())
-            .bind(span(retention.log))
-            .bind(span(retention.wait_max))
-            .bind(SWEEP_LOG_MAX)
-            .fetch_all(&self.pool)
-            .await
-            .map_err(database("delete events past retention"))?;
-        drop(turn);
-        let lost = missed.iter().filter(|missed| **missed).count();
-        if lost > 0 {
-            tracing::error!(
-                count = lost,
-                "events past retention were deleted though a stage had not settled them"
-            );
-        }
-        if missed.len() as u64 == SWEEP_LOG_MAX.unsigned_abs() {
-            return Ok(Duration::ZERO);
+        let mut log_is_done = false;
+        for _ in 0..SWEEP_LOG_TURNS {
+            log_is_done = self.sweep_log(retention).await?;
+            if log_is_done {
+                break;
+            }
         }
         let turn = self.gate.turn().await;
         let inbox = sqlx::query(self.statements.delete_inbox.clone())
@@ -474,7 +464,31 @@ impl Store for SqliteStore {
             done.push(deleted.map_err(database("delete what people asked long ago"))?.rows_affected());
         }
         let pause = (retention.log / SWEEPS_PER_RETENTION).clamp(SWEEP_PAUSE.0, SWEEP_PAUSE.1);
-        Ok(if done.contains(&SWEEP_ROWS_MAX.unsigned_abs()) { Duration::ZERO } else { pause })
+        let is_done = log_is_done && !done.contains(&SWEEP_ROWS_MAX.unsigned_abs());
+        Ok(if is_done { pause } else { Duration::ZERO })
+    }
+}
+
+impl SqliteStore {
+    /// Deletes a batch of the log's events past retention; whether these were all.
+    async fn sweep_log(&self, retention: &Retention) -> Result<bool, StoreError> {
+        let turn = self.gate.turn().await;
+        let missed: Vec<bool> = sqlx::query_scalar(self.statements.delete_log.clone())
+            .bind(span(retention.log))
+            .bind(span(retention.wait_max))
+            .bind(SWEEP_LOG_ROWS_MAX)
+            .fetch_all(&self.pool)
+            .await
+            .map_err(database("delete events past retention"))?;
+        drop(turn);
+        let lost = missed.iter().filter(|missed| **missed).count();
+        if lost > 0 {
+            tracing::error!(
+                count = lost,
+                "events past retention were deleted though a stage had not settled them"
+            );
+        }
+        Ok((missed.len() as u64) < SWEEP_LOG_ROWS_MAX.unsigned_abs())
     }
 }
 

@@ -49,9 +49,9 @@ pub(super) enum Command {
     /// Creates or updates the tables, under the role that owns them
     Migrate {
         /// How long the log is to keep an event that every relay and consumer has settled (PostgreSQL; a relay of SQLite is
-        /// told)
-        #[arg(long, value_name = "SPAN", default_value = "7d", value_parser = moment::span)]
-        retention: Duration,
+        /// told) [default: as the database has it; 7d for a new one]
+        #[arg(long, value_name = "SPAN", value_parser = moment::span)]
+        retention: Option<Duration>,
     },
     /// Publishes committed events to a broker until SIGTERM or SIGINT
     Relay(RelayArgs),

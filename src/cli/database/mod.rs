@@ -80,7 +80,7 @@ pub(super) async fn run(args: Args, output: &mut Output) -> Result<ExitCode, Fai
         Failure::Usage("no database is named; give `--database-url` or set OUTBOX_DATABASE_URL".to_owned())
     })?;
     let retention = match &args.command {
-        Command::Migrate { retention } => Some(*retention),
+        Command::Migrate { retention } => *retention,
         _ => None,
     };
     let place = Place { address: Address::new(url), schema, prefix, retention };

@@ -19,8 +19,8 @@ impl Database for PostgresStore {
         // The command waits by itself, for every database in the same way.
         let patience = Duration::ZERO;
         let prefix = place.prefix.clone();
-        let mut config = PostgresConfig { prefix, patience, ..PostgresConfig::default() };
-        config.retention = place.retention.unwrap_or(config.retention);
+        let retention = place.retention;
+        let mut config = PostgresConfig { prefix, patience, retention, ..PostgresConfig::default() };
         if let Some(schema) = &place.schema {
             config.schema.clone_from(schema);
         }

@@ -43,7 +43,7 @@ pub(super) async fn rows(server: &Postgres, options: &Options) -> Vec<Row> {
 }
 
 async fn on_postgres(server: &Postgres, events: i64) -> Row {
-    let config = PostgresConfig { retention: RETENTION, ..PostgresConfig::default() };
+    let config = PostgresConfig { retention: Some(RETENTION), ..PostgresConfig::default() };
     let store = PostgresStore::connect_with(&server.fresh_database().await, config).await.unwrap();
     store.migrate().await.unwrap();
     let pool = store.pool().clone();

@@ -209,7 +209,8 @@ torture_store!(
     ],
     "UPDATE outbox_heartbeat SET expires_at = expires_at + $1 * interval '1 second'",
     async fn open(url: &str) -> Result<Self, StoreError> {
-        Self::connect_with(url, PostgresConfig { retention: RETENTION, ..PostgresConfig::default() }).await
+        Self::connect_with(url, PostgresConfig { retention: Some(RETENTION), ..PostgresConfig::default() })
+            .await
     },
     async fn swallow_an_error(connection: &mut PgConnection) {
         let _ = sqlx::query("SELECT 1 / 0").execute(connection).await;

@@ -10,9 +10,9 @@ pub struct PostgresConfig {
     pub schema: String,
     /// What the names of the tables begin with; default `outbox_`. At most 40 bytes.
     pub prefix: String,
-    /// How long the log keeps an event that every stage has settled; default 7 days, at least 6 seconds. Takes effect
-    /// with the next `migrate`.
-    pub retention: Duration,
+    /// How long the log keeps an event that every stage has settled, at least 6 seconds. Takes effect with the next
+    /// `migrate`. By default that which the database has stays as it is; a new one gets 7 days.
+    pub retention: Option<Duration>,
     /// The longest wait for a lock in a write of a leader; default 2 seconds.
     pub lock_wait_max: Duration,
     /// How long a leader's transaction may stand still before the database ends it; default 5 seconds. A paused process
@@ -30,7 +30,7 @@ impl Default for PostgresConfig {
         Self {
             schema: "public".to_owned(),
             prefix: "outbox_".to_owned(),
-            retention: Duration::from_secs(7 * 24 * 3600),
+            retention: None,
             lock_wait_max: Duration::from_secs(2),
             idle_in_transaction_max: Duration::from_secs(5),
             statement_max: Duration::from_secs(30),
@@ -42,10 +42,13 @@ impl Default for PostgresConfig {
 /// The leaves of the ring that hold rows within the retention; two more are free or being cleared.
 const SLOTS_PER_RETENTION: u64 = 6;
 
+/// The retention of a new database that was told none.
+const RETENTION_DEFAULT: Duration = Duration::from_secs(7 * 24 * 3600);
+
 impl PostgresConfig {
-    /// How long one leaf of the log takes rows, in seconds.
+    /// How long one leaf of a new log takes rows, or of one whose retention is changed, in seconds.
     pub(super) fn slot_secs(&self) -> u64 {
-        (self.retention.as_secs() / SLOTS_PER_RETENTION).max(1)
+        (self.retention.unwrap_or(RETENTION_DEFAULT).as_secs() / SLOTS_PER_RETENTION).max(1)
     }
 
     /// The channel of notifications about these tables. A channel's name holds 63 bytes, hence the hash.

@@ -214,14 +214,14 @@ async fn run(
     Ok(())
 }
 
-/// The configured retention decides how long a leaf takes rows; a changed one is written into the default of `slot`.
+/// A retention that is configured decides how long a leaf takes rows; a changed one is written into the default of `slot`.
 async fn set_slot_secs(
     store: &PostgresStore,
     connection: &mut PgConnection,
     current: i64,
 ) -> Result<(), StoreError> {
     let action = "set the retention of the log";
-    if current == slot_secs(store) {
+    if store.config().retention.is_none() || current == slot_secs(store) {
         return Ok(());
     }
     sqlx::query(store.sql().alter_slot_default.clone())

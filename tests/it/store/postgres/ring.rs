@@ -206,7 +206,7 @@ async fn a_leaf_that_somebody_keeps_in_use_holds_up_no_other() {
 #[tokio::test]
 async fn nobody_keeps_the_log_longer_than_its_ring_was_made_for() {
     let Some(world) = World::start().await else { return };
-    let config = PostgresConfig { retention: Duration::from_secs(60), ..PostgresConfig::default() };
+    let config = PostgresConfig { retention: Some(Duration::from_secs(60)), ..PostgresConfig::default() };
     let store = PostgresStore::connect_with(&world.url, config).await.unwrap();
     store.migrate().await.unwrap();
     let [leaf, young] = world.idle_leaves().await;

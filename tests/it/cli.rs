@@ -1,5 +1,6 @@
 //! The command line: what it prints, how it ends, and that it does what it says.
 
+mod alerts;
 mod json;
 mod migrating;
 

@@ -36,14 +36,16 @@ pub(super) fn check_with(
     if released == current {
         return Vec::new();
     }
-    let gate = Gate {
-        deciders,
-        released,
-        current,
-        event,
-        reads: diff::changes(&released.reads, &current.reads),
-        writes: diff::changes(&released.writes, &current.writes),
-    };
+    let reads = diff::changes(&released.reads, &current.reads);
+    let mut writes = diff::changes(&released.writes, &current.writes);
+    // An `Option` is always written, and yet nobody calls it required.
+    for change in &mut writes {
+        let optional = Change { path: change.path.clone(), kind: ChangeKind::Added { required: false } };
+        if matches!(change.kind, ChangeKind::Added { .. }) && reads.contains(&optional) {
+            *change = optional;
+        }
+    }
+    let gate = Gate { deciders, released, current, event, reads, writes };
     let mut findings = gate.questions();
     findings.extend(policy::check(&gate, &findings));
     findings

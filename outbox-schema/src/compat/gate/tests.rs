@@ -62,6 +62,19 @@ fn event() -> EventDescriptor {
     }
 }
 
+#[test]
+fn an_option_that_is_always_written_is_not_called_required() {
+    let with = |name: &str| {
+        let reads = json!({ "type": "object", "properties": { name: { "type": ["string", "null"] } } });
+        let mut writes = reads.clone();
+        writes["required"] = json!([name]);
+        Contract { reads, writes, ..contract(&json!({}), &[]) }
+    };
+    let findings = check(&with("coupon"), &with("voucher"), Some(&event()));
+    let what: Vec<&str> = findings.iter().map(|finding| finding.what.as_str()).collect();
+    assert_eq!(what, ["field `coupon` was removed; field `voucher` was added"]);
+}
+
 /// The names and lines of what the gate finds.
 fn found(released: &Contract, current: &Contract) -> Vec<(&'static str, u32)> {
     let findings = check(released, current, Some(&event()));

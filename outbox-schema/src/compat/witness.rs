@@ -139,8 +139,15 @@ fn mixed(left: &Value, right: &Value) -> Option<Value> {
 /// The first `max` different values.
 fn distinct(values: Vec<Value>, max: usize) -> Vec<Value> {
     let mut seen = HashSet::new();
-    let is_new: Vec<bool> = values.iter().map(|value| seen.insert(value)).collect();
-    values.into_iter().zip(is_new).filter_map(|(value, is_new)| is_new.then_some(value)).take(max).collect()
+    let mut is_new = Vec::new();
+    // To hash a value takes longer than to make it.
+    for value in &values {
+        if seen.len() == max {
+            break;
+        }
+        is_new.push(seen.insert(value));
+    }
+    values.into_iter().zip(is_new).filter_map(|(value, is_new)| is_new.then_some(value)).collect()
 }
 
 /// The values of a definition, by how much nesting is left to follow.

@@ -50,7 +50,7 @@ mod tests {
     use std::collections::HashMap;
 
     #[derive(JsonSchema)]
-    #[allow(dead_code, reason = "only described")]
+    #[expect(dead_code, reason = "only described")]
     struct Audit {
         #[schemars(rename = "changedBy")]
         changed_by: u32,
@@ -59,7 +59,7 @@ mod tests {
 
     #[derive(JsonSchema)]
     #[schemars(tag = "kind")]
-    #[allow(dead_code, reason = "only described")]
+    #[expect(dead_code, reason = "only described")]
     enum Pay {
         Card { last: String },
         Cash,

@@ -61,7 +61,7 @@ pub(crate) fn attributes(envelope: &Envelope) -> Vec<(&str, Cow<'_, str>)> {
 }
 
 /// The event that a message holds.
-#[allow(clippy::result_large_err, reason = "both sides are an envelope")]
+#[expect(clippy::result_large_err, reason = "both sides are an envelope")]
 pub(crate) fn read(place: Place<'_>, attributes: Headers, payload: &[u8]) -> Result<Envelope, Malformed> {
     read_event(place.topic, attributes.clone(), payload)
         .map_err(|problem| Malformed { envelope: stand_in(place, attributes, payload), problem })

@@ -507,6 +507,5 @@ pub trait OpenTx<S: Store>: sealed::Sealed + Send {
 
 pub(crate) mod sealed {
     /// Keeps [`OpenTx`](super::OpenTx) ours.
-    #[allow(unnameable_types, reason = "a seal")]
     pub trait Sealed {}
 }

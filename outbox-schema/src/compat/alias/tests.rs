@@ -71,7 +71,6 @@ fn found<Old: Type, New: Type>() -> Vec<(FindingId, String)> {
 macro_rules! types {
     ($($(#[$attribute:meta])* struct $name:ident { $($(#[$of_field:meta])* $field:ident: $type:ty,)* })*) => {$(
         #[derive(Serialize, Deserialize, JsonSchema)]
-        #[allow(dead_code, reason = "some of it is only read")]
         $(#[$attribute])*
         struct $name { $($(#[$of_field])* $field: $type,)* }
     )*};
@@ -89,6 +88,7 @@ types! {
     #[serde(deny_unknown_fields)]
     struct Strict { #[serde(alias = "article")] sku: String, count: u8, }
     struct Many { #[serde(alias = "b", alias = "a")] m: u8, #[serde(alias = "c")] d: Option<u8>, #[serde(default)] e: u8, }
+    #[expect(dead_code, reason = "serde reads it into the field, and nobody reads the field")]
     struct OnlyRead { #[serde(alias = "article", skip_serializing, default)] sku: String, count: u8, }
     struct Tree { #[serde(alias = "apex")] top: u8, more: Vec<Tree>, }
     struct Twice { #[serde(alias = "article")] sku: String, inner: Prepared, }
@@ -156,6 +156,7 @@ fn a_field_that_takes_over_the_name_of_another_breaks_where_both_are_written() {
 #[test]
 fn a_field_that_is_only_read_goes_on_under_an_alias() {
     types! {
+        #[expect(dead_code, reason = "serde reads it into the field, and nobody reads the field")]
         struct Later { #[serde(alias = "sku", skip_serializing, default)] article: String, count: u8, }
     }
     assert_eq!(found::<OnlyRead, Later>(), []);

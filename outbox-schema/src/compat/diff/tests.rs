@@ -11,13 +11,11 @@ macro_rules! versions {
     ($old:item $new:item) => {{
         let old = {
             #[derive(Serialize, Deserialize, JsonSchema)]
-            #[allow(dead_code, reason = "only described")]
             $old
             schema_for!(E).to_value()
         };
         let new = {
             #[derive(Serialize, Deserialize, JsonSchema)]
-            #[allow(dead_code, reason = "only described")]
             $new
             schema_for!(E).to_value()
         };

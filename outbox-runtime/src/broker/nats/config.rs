@@ -14,7 +14,7 @@ use std::{fmt, path::PathBuf, time::Duration};
 #[derive(Clone, PartialEq, Eq)]
 pub struct NatsConfig {
     /// The servers, joined by commas: `nats://` or `tls://`, with `user:password@` or `token@` where the server asks
-    /// for it. Default `nats://127.0.0.1:4222`.
+    /// for it, percent-encoded; the first that stands there is for all servers. Default `nats://127.0.0.1:4222`.
     pub servers: String,
     /// A file with the certificates to trust beside the system's; none by default.
     pub root_certificates: Option<PathBuf>,

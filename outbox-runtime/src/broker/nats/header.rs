@@ -58,7 +58,7 @@ fn encode(value: &str) -> Cow<'_, str> {
 }
 
 /// Takes one round of encoding off. What is no encoding, from a producer that does not encode, stays as it is.
-fn decode(value: &str) -> String {
+pub(super) fn decode(value: &str) -> String {
     let mut bytes = Vec::with_capacity(value.len());
     let mut rest = value.as_bytes();
     while let Some((&first, tail)) = rest.split_first() {

@@ -23,7 +23,7 @@ use super::{
     Broker, BrokerError, Capabilities, Outgoing, Published, Subscription, SubscriptionConfig, partition,
 };
 use async_nats::jetstream::{self, context::RequestErrorKind, response::Response};
-use async_nats::{Client, ConnectErrorKind, ConnectOptions, Event, connection::State};
+use async_nats::{Client, ConnectErrorKind, ConnectOptions, Event, ServerAddr, connection::State};
 use error::{NAME, disconnected, of_client, refused, unavailable};
 use futures_util::future::BoxFuture;
 use serde::de::DeserializeOwned;
@@ -121,6 +121,7 @@ impl Broker for NatsBroker {
 
 async fn connect(config: &NatsConfig) -> Result<jetstream::Context, BrokerError> {
     const ACTION: &str = "connect";
+    const MALFORMED: &str = "a server's address is malformed";
     if config.partitions == 0 {
         return Err(refused(ACTION, "`partitions` is 0; configure at least 1", "no partition"));
     }
@@ -133,9 +134,12 @@ async fn connect(config: &NatsConfig) -> Result<jetstream::Context, BrokerError>
     if let Some(file) = &config.root_certificates {
         options = options.add_root_certificates(file.clone());
     }
-    let servers: Vec<&str> = config.servers.split(',').map(str::trim).collect();
+    let servers: Result<Vec<ServerAddr>, _> =
+        config.servers.split(',').map(|server| server.trim().parse()).collect();
+    let servers = servers.map_err(|error| refused(ACTION, MALFORMED, error))?;
+    options = with_credentials(options, &servers);
     let client = options.connect(servers).await.map_err(|error| match error.kind() {
-        ConnectErrorKind::ServerParse => refused(ACTION, "a server's address is malformed", error),
+        ConnectErrorKind::ServerParse => refused(ACTION, MALFORMED, error),
         ConnectErrorKind::Tls => refused(ACTION, "TLS is set up wrong; check the certificates", error),
         ConnectErrorKind::Authentication | ConnectErrorKind::AuthorizationViolation => {
             refused(ACTION, "the server does not accept these credentials", error)
@@ -143,6 +147,18 @@ async fn connect(config: &NatsConfig) -> Result<jetstream::Context, BrokerError>
         _ => unavailable(ACTION, error),
     })?;
     Ok(context_of(client, config))
+}
+
+/// The credentials that stand in an address, for all servers: the client itself does not look for them there.
+fn with_credentials(options: ConnectOptions, servers: &[ServerAddr]) -> ConnectOptions {
+    let mut named = servers.iter().filter_map(|server| Some((server.username()?, server.password())));
+    match named.next() {
+        Some((user, Some(password))) => {
+            options.user_and_password(header::decode(user), header::decode(password))
+        }
+        Some((token, None)) => options.token(header::decode(token)),
+        None => options,
+    }
 }
 
 fn context_of(client: Client, config: &NatsConfig) -> jetstream::Context {

@@ -3,6 +3,8 @@
 //! Progress moves when everything below it is handled, held or dead. It is written once for many acks; what a crash
 //! repeats is absorbed by the inbox.
 
+#[cfg(feature = "conformance")]
+use super::Capabilities;
 use super::{AckToken, BrokerError, Delivery, Subscription};
 use crate::{
     cursor::{Filter, LogCursor, Settled, Start},
@@ -14,6 +16,11 @@ use crate::{
 use futures_util::future::BoxFuture;
 use std::{any::Any, collections::BTreeMap, time::Duration};
 use tokio::time::Instant;
+
+/// What the log of a store can do.
+#[cfg(feature = "conformance")]
+pub(crate) const CAPABILITIES: Capabilities =
+    Capabilities { ordered: true, replayable: true, ..Capabilities::least("local") };
 
 /// The longest time between an ack and its record while more acks keep coming.
 const SETTLE_INTERVAL: Duration = Duration::from_millis(100);

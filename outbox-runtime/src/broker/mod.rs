@@ -15,20 +15,29 @@ use futures_util::future::BoxFuture;
 use std::{any::Any, error::Error, time::Duration};
 use tokio::time::Instant;
 
-/// What a broker can do. The conformance suite runs what is declared here and prints what is not.
+/// What a broker can do. The conformance suite checks what is declared here and reports what is not.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Capabilities {
     /// The broker's name, in lower case.
     pub name: &'static str,
+    /// Whether the deliveries of one key come in the order of their publishing, also after a nack, a crash of the
+    /// consumer and a restart of the server. If not, no promise of order holds beyond the broker.
+    pub ordered: bool,
     /// Whether the broker keeps the order of one partition key through failures of a pipelined publish. If not, no two
     /// unconfirmed events of one key are ever in flight.
     pub ordered_pipeline: bool,
+    /// Whether a new consumer gets what others have acked long ago, as long as the broker's retention has it.
+    pub replayable: bool,
+    /// Whether the broker itself keeps a nacked delivery back for its delay, also when the consumer crashes meanwhile. If
+    /// not, the subscription does.
+    pub delayed: bool,
     /// How long the broker drops a second publish of one id; zero when it does not.
     pub dedup_window: Duration,
-    /// The largest message with its headers, in bytes; `None` when there is no limit.
+    /// The largest message with its headers, in bytes; `None` when there is no limit, or none is known before the
+    /// connection is made.
     pub bytes_max: Option<usize>,
-    /// Whether a delivery tells how often it was delivered.
+    /// Whether [`Subscription::delivery_count`] tells how often a delivery was delivered.
     pub delivery_count: bool,
 }
 
@@ -38,7 +47,10 @@ impl Capabilities {
     pub const fn least(name: &'static str) -> Self {
         Self {
             name,
+            ordered: false,
             ordered_pipeline: false,
+            replayable: false,
+            delayed: false,
             dedup_window: Duration::ZERO,
             bytes_max: None,
             delivery_count: false,
@@ -193,6 +205,12 @@ pub trait Subscription: Send {
     /// Makes what was acked last for good; called when nothing is in flight and before the partition is handed on.
     fn flush(&mut self) -> BoxFuture<'_, Result<(), BrokerError>> {
         Box::pin(std::future::ready(Ok(())))
+    }
+
+    /// How often a delivery was delivered so far, the first time included; `None` where the broker does not tell.
+    fn delivery_count(&self, token: &AckToken) -> Option<u32> {
+        let _ = token;
+        None
     }
 
     /// Gives a delivery back, to come again after `delay`.

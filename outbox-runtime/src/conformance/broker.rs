@@ -1,25 +1,47 @@
 //! The rules of a broker: what a confirmation means, what a refusal is, and in which order deliveries come.
 //!
 //! ```text
-//! Rig (yours) ──▶ publishing: rules of `Broker`      (left out where the rig has none, as `local`)
-//!             └─▶ delivering: rules of `Subscription`
+//! Rig (yours) ──▶ connecting: credentials and TLS
+//!             ├─▶ publishing: rules of `Broker`       (these two not where the rig has no `Broker`, as `local`)
+//!             ├─▶ delivering: rules of `Subscription`
+//!             ├─▶ sharing:    consumers, their members, and what one leaves to the next
+//!             └─▶ outages:    a server that is killed or hangs
 //! ```
+//! What a broker cannot do is not run, and said so in the [`Report`].
 
+mod connecting;
 mod delivering;
 #[cfg(feature = "local")]
 mod local;
+mod outages;
 mod publishing;
 mod reader;
+mod report;
+mod sharing;
 
 #[cfg(feature = "local")]
 pub use local::LocalRig;
+pub use report::{Report, capability_table};
 
 use crate::{
-    broker::{AckToken, Broker, Subscription, SubscriptionConfig, partition},
-    envelope::{EventId, Headers, NewEvent},
+    broker::{
+        AckToken, Broker, Capabilities, Outgoing, Published, Subscription, SubscriptionConfig, partition,
+    },
+    envelope::{Envelope, EventId, Headers, NewEvent, Seq},
 };
 use futures_util::future::BoxFuture;
 use outbox_schema::OnPoison;
+use report::Outcome;
+use std::{
+    sync::Mutex,
+    time::{Duration, Instant},
+};
+use time::OffsetDateTime;
+
+/// How long the suite waits for what must happen, on a busy machine too.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// Between two tries. A relay backs off here; without any pause a client would get no turn to connect.
+const TRY_PAUSE: Duration = Duration::from_millis(20);
 
 /// A broker set up to be tested, with what only its author knows how to do.
 pub trait Rig: Send + Sync {
@@ -29,13 +51,18 @@ pub trait Rig: Send + Sync {
     /// The publishing half; `None` where events reach the consumer without one.
     fn broker(&self) -> Option<&dyn Broker>;
 
+    /// What the broker can do.
+    fn capabilities(&self) -> Capabilities {
+        self.broker().map_or(Capabilities::least("without a publishing half"), Broker::capabilities)
+    }
+
     /// A topic that was never used.
     fn fresh_topic(&self) -> String;
 
     /// Brings events to the broker in this order, as producer and relay do together, and waits until they are stored.
     fn put<'a>(&'a self, events: &'a [NewEvent]) -> BoxFuture<'a, ()>;
 
-    /// Opens a subscription as a new process would. The suite has no two of one consumer at a time.
+    /// Opens a subscription as a new process would. The suite has no two of one partition and consumer at a time.
     fn subscribe<'a>(&'a self, config: &'a SubscriptionConfig) -> BoxFuture<'a, Box<dyn Subscription>>;
 
     /// Whether an open subscription gets a delivery again, after a nack or the ack wait; if not, the next one does.
@@ -54,6 +81,23 @@ pub trait Rig: Send + Sync {
 
     /// The server behind the broker; `None` where there is none to kill.
     fn server(&self) -> Option<&dyn Server>;
+
+    /// A broker of the same server with a wrong password; `None` where there are no passwords.
+    fn intruder(&self) -> Option<Box<dyn Broker>> {
+        None
+    }
+
+    /// Two brokers of a server that speaks TLS: one that trusts its certificate, and one that does not. `None` where there
+    /// is no TLS.
+    fn over_tls(&self) -> BoxFuture<'_, Option<[Box<dyn Broker>; 2]>> {
+        Box::pin(std::future::ready(None))
+    }
+
+    /// Removes a topic behind the broker's back, as a person may; `false` where nobody can.
+    fn remove_topic<'a>(&'a self, topic: &'a str) -> BoxFuture<'a, bool> {
+        let _ = topic;
+        Box::pin(std::future::ready(false))
+    }
 }
 
 /// The server behind a broker.
@@ -63,26 +107,69 @@ pub trait Server: Send + Sync {
 
     /// Starts it on the data it had, and waits until it answers.
     fn restart(&self) -> BoxFuture<'_, ()>;
+
+    /// Freezes it (SIGSTOP): connections stay open and nothing answers.
+    fn pause(&self);
+
+    /// Lets a frozen server go on.
+    fn resume(&self);
 }
 
-/// Checks every rule that the broker's capabilities admit.
+/// Checks every rule that the broker's capabilities admit, prints the report and returns it.
 ///
 /// # Panics
 /// When a rule is broken.
-pub async fn check(rig: &dyn Rig) {
+pub async fn check(rig: &dyn Rig) -> Report {
+    let suite = Suite { rig, rules: Mutex::default() };
     match rig.broker() {
-        Some(broker) => publishing::run(rig, broker).await,
-        None => left_out(rig, "publishing", "it has no publishing half"),
+        Some(broker) => {
+            connecting::run(&suite, broker).await;
+            publishing::run(&suite, broker).await;
+        }
+        None => suite.cannot("publishing", "it has no publishing half"),
     }
-    delivering::run(rig).await;
+    delivering::run(&suite).await;
+    sharing::run(&suite).await;
+    match rig.server() {
+        Some(server) => outages::run(&suite, server).await,
+        None => suite.cannot("a server that is killed or hangs", "there is no server"),
+    }
+    let rules = suite.rules.into_inner().expect("no panic holds this lock");
+    let report = Report { capabilities: rig.capabilities(), rules };
+    eprintln!("conformance of {}\n{report}", rig.name());
+    report
 }
 
-fn checking(rig: &dyn Rig, rule: &str) {
-    eprintln!("conformance {}: {rule}", rig.name());
+/// One run: the rig, and what has become of each rule so far.
+struct Suite<'a> {
+    rig: &'a dyn Rig,
+    rules: Mutex<Vec<(String, Outcome)>>,
 }
 
-fn left_out(rig: &dyn Rig, rule: &str, reason: &str) {
-    eprintln!("conformance {}: LEFT OUT {rule}: {reason}", rig.name());
+impl Suite<'_> {
+    /// Begins a rule: it is kept unless the suite panics.
+    fn rule(&self, rule: &str) {
+        eprintln!("conformance of {}: {rule}", self.rig.name());
+        self.note(rule, Outcome::Kept);
+    }
+
+    /// Leaves a rule out.
+    fn cannot(&self, rule: &str, reason: &'static str) {
+        self.note(rule, Outcome::Cannot(reason));
+    }
+
+    /// Asserts that these came, in this order where the broker declares order.
+    fn assert_came(&self, mut came: Vec<EventId>, mut sent: Vec<EventId>) {
+        if !self.rig.capabilities().ordered {
+            came.sort_unstable();
+            sent.sort_unstable();
+        }
+        assert_eq!(came, sent);
+    }
+
+    fn note(&self, rule: &str, outcome: Outcome) {
+        self.rules.lock().expect("no panic holds this lock").push((rule.to_owned(), outcome));
+    }
 }
 
 /// An event of the suite with a payload of its own.
@@ -104,14 +191,76 @@ fn event(topic: &str, key: &str, number: u32) -> NewEvent {
     }
 }
 
+/// Lengthens the payload to that many bytes.
+fn pad(event: &mut NewEvent, bytes: usize) {
+    event.payload.truncate(event.payload.len() - 1);
+    let frame = r#","pad":""}"#.len();
+    let fill = "x".repeat(bytes.saturating_sub(event.payload.len() + frame));
+    event.payload.push_str(&format!(r#","pad":"{fill}"}}"#));
+}
+
+fn envelope(event: &NewEvent, number: i64) -> Envelope {
+    // One time for all: its text, which a size test counts, would not always be as long.
+    let occurred_at = OffsetDateTime::UNIX_EPOCH;
+    Envelope { seq: Seq(Seq::ORIGIN.0 + 1 + number), occurred_at, event: event.clone() }
+}
+
+async fn publish(broker: &dyn Broker, events: &[NewEvent]) -> Vec<Published> {
+    let envelopes: Vec<_> = (0..).zip(events).map(|(number, event)| envelope(event, number)).collect();
+    let outgoing: Vec<_> =
+        envelopes.iter().map(|envelope| Outgoing { envelope, message_id: envelope.id.0 }).collect();
+    broker.publish(&outgoing).await.expect("the broker can be reached")
+}
+
+/// Publishes until each event is confirmed, those first that were not, as a relay does: the server may be away.
+async fn publish_until_confirmed(broker: &dyn Broker, events: &[NewEvent]) {
+    let started = Instant::now();
+    let envelopes: Vec<_> = (0..).zip(events).map(|(number, event)| envelope(event, number)).collect();
+    let mut open: Vec<&Envelope> = envelopes.iter().collect();
+    loop {
+        let outgoing: Vec<_> =
+            open.iter().map(|&envelope| Outgoing { envelope, message_id: envelope.id.0 }).collect();
+        match broker.publish(&outgoing).await {
+            Ok(outcomes) => {
+                let mut outcomes = outcomes.into_iter();
+                open.retain(|envelope| match outcomes.next() {
+                    Some(Published::Confirmed { .. }) => false,
+                    Some(Published::TryAgain(_)) => true,
+                    other => panic!("an outage became a refusal of {}: {other:?}", envelope.id),
+                });
+            }
+            Err(error) => assert!(error.is_transient(), "an outage became a refusal: {error:?}"),
+        }
+        if open.is_empty() {
+            return;
+        }
+        assert!(started.elapsed() < PATIENCE, "the broker did not come back");
+        tokio::time::sleep(TRY_PAUSE).await;
+    }
+}
+
 /// That many keys of one partition, so that one subscription sees all of them.
 fn keys(count: usize) -> Vec<String> {
-    let of = |key: &String| partition::of_key(key, partition::PARTITIONS_DEFAULT);
-    let all = (0..).map(|number: u32| format!("key-{number}"));
-    all.filter(|key| of(key) == of(&"key-0".to_owned())).take(count).collect()
+    keys_in(&partition_of_keys(), count)
 }
 
 /// The partition of every key of [`keys`].
 fn partition_of_keys() -> String {
-    partition::of_key("key-0", partition::PARTITIONS_DEFAULT).to_string()
+    partition_of("key-0")
+}
+
+/// That many keys of one partition.
+fn keys_in(partition: &str, count: usize) -> Vec<String> {
+    let all = (0..).map(|number: u32| format!("key-{number}"));
+    all.filter(|key| partition_of(key) == partition).take(count).collect()
+}
+
+/// A partition that none of [`keys`] is in.
+fn other_partition() -> String {
+    let mut all = (1..).map(|number: u32| partition_of(&format!("key-{number}")));
+    all.find(|partition| *partition != partition_of_keys()).expect("keys spread over the partitions")
+}
+
+fn partition_of(key: &str) -> String {
+    partition::of_key(key, partition::PARTITIONS_DEFAULT).to_string()
 }

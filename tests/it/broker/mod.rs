@@ -2,3 +2,25 @@
 
 mod local;
 mod nats;
+
+use outbox::broker::Broker;
+use outbox::broker::nats::{NatsBroker, NatsConfig};
+use outbox::conformance::broker::{LocalRig, Rig, capability_table};
+use outbox::sqlite::SqliteStore;
+use outbox_tests::servers::Nats;
+
+#[tokio::test]
+async fn the_readme_shows_what_each_broker_declares() {
+    let Some(nats) = Nats::shared().await else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let url = format!("sqlite://{}", folder.path().join("outbox.db").display());
+    let local = LocalRig::new(SqliteStore::open(&url).await.unwrap());
+    let nats = NatsBroker::new(NatsConfig { servers: nats.url(), ..NatsConfig::default() });
+    // Only its server knows the largest message.
+    nats.connect().await.unwrap();
+
+    let table = capability_table(&[local.capabilities(), nats.capabilities()]);
+
+    let readme = include_str!("../../../README.md");
+    assert!(readme.contains(&table), "the README has another table than this:\n{table}");
+}

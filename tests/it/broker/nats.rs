@@ -6,22 +6,34 @@ use outbox::broker::nats::{NatsBroker, NatsConfig};
 use outbox::broker::{Broker, BrokerError, Outgoing, Published, Subscription, SubscriptionConfig};
 use outbox::conformance::broker::{Rig, Server, check};
 use outbox::envelope::{Envelope, EventId, NewEvent, Seq};
-use outbox_tests::{proxy::Proxy, servers::Nats};
+use outbox_tests::{
+    proxy::Proxy,
+    servers::{Nats, certificate},
+};
 use std::path::Path;
 use std::time::{Duration, Instant};
 use time::OffsetDateTime;
 
 struct NatsRig {
     server: Nats,
+    tls_server: Nats,
     broker: NatsBroker,
 }
 
 impl NatsRig {
     async fn start(program: &Path) -> Self {
-        let server = Nats::private_of(program).await;
-        let broker = NatsBroker::new(config(server.url()));
-        Self { server, broker }
+        let server = Nats::private_with(program, &Nats::GUARDED).await;
+        let [certificate, key] =
+            ["server.pem", "server.key"].map(|name| certificate(name).display().to_string());
+        let tls = ["--tls", "--tlscert", &certificate, "--tlskey", &key];
+        let tls_server = Nats::private_with(program, &tls).await;
+        let broker = NatsBroker::new(config(address(&server, "s3cret")));
+        Self { server, tls_server, broker }
     }
+}
+
+fn address(server: &Nats, password: &str) -> String {
+    format!("nats://ann:{password}@127.0.0.1:{}", server.port())
 }
 
 impl Rig for NatsRig {
@@ -49,12 +61,32 @@ impl Rig for NatsRig {
 
     fn subscribe<'a>(&'a self, config: &'a SubscriptionConfig) -> BoxFuture<'a, Box<dyn Subscription>> {
         // A connection of its own, as another process has.
-        let broker = NatsBroker::new(self::config(self.server.url()));
+        let broker = NatsBroker::new(self::config(address(&self.server, "s3cret")));
         Box::pin(async move { broker.subscribe(config).await.expect("the server is running") })
     }
 
     fn server(&self) -> Option<&dyn Server> {
         Some(self)
+    }
+
+    fn intruder(&self) -> Option<Box<dyn Broker>> {
+        Some(Box::new(NatsBroker::new(config(address(&self.server, "guess")))))
+    }
+
+    fn over_tls(&self) -> BoxFuture<'_, Option<[Box<dyn Broker>; 2]>> {
+        let of = |root_certificates| -> Box<dyn Broker> {
+            let servers = format!("tls://127.0.0.1:{}", self.tls_server.port());
+            Box::new(NatsBroker::new(NatsConfig { root_certificates, ..config(servers) }))
+        };
+        let brokers = [of(Some(certificate("authority.pem"))), of(None)];
+        Box::pin(std::future::ready(Some(brokers)))
+    }
+
+    fn remove_topic<'a>(&'a self, topic: &'a str) -> BoxFuture<'a, bool> {
+        Box::pin(async move {
+            self.server.remove_topic(topic).await;
+            true
+        })
     }
 }
 
@@ -65,6 +97,14 @@ impl Server for NatsRig {
 
     fn restart(&self) -> BoxFuture<'_, ()> {
         Box::pin(self.server.restart())
+    }
+
+    fn pause(&self) {
+        self.server.pause();
+    }
+
+    fn resume(&self) {
+        self.server.resume();
     }
 }
 

@@ -45,6 +45,13 @@ async fn ready<F: Future<Output = bool>>(server: &str, dir: &Path, probe: impl F
     }
 }
 
+/// A file of the certificates that the tests' servers show: `authority.pem`, which vouches for `server.pem` and
+/// `server.key` on loopback, for a hundred years.
+#[must_use]
+pub fn certificate(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("src/servers/tls").join(name)
+}
+
 /// A command whose output goes to the file `log` in `dir`, at its end.
 fn logged(program: &Path, dir: &Path) -> Command {
     let log = File::options()

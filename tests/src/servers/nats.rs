@@ -21,10 +21,14 @@ pub struct Nats {
     dir: TempDir,
     port: u16,
     program: PathBuf,
+    options: Vec<String>,
     topics: AtomicU32,
 }
 
 impl Nats {
+    /// The options of a server that lets in only `ann` with the password `s3cret`.
+    pub const GUARDED: [&str; 4] = ["--user", "ann", "--pass", "s3cret"];
+
     /// Every installed server program: those named in `OUTBOX_NATS_SERVERS` (joined by colons), else that of `PATH`.
     #[must_use]
     pub fn installed() -> Vec<PathBuf> {
@@ -54,11 +58,17 @@ impl Nats {
 
     /// A server of the caller's own, of one of the [`installed`](Self::installed) programs.
     pub async fn private_of(program: &Path) -> Self {
+        Self::private_with(program, &[]).await
+    }
+
+    /// As [`private_of`](Self::private_of), with more options on its command line.
+    pub async fn private_with(program: &Path, options: &[&str]) -> Self {
         let server = Self {
             process: Mutex::new(None),
             dir: server_dir("nats"),
             port: free_port(),
             program: program.to_owned(),
+            options: options.iter().map(|&option| option.to_owned()).collect(),
             topics: AtomicU32::new(0),
         };
         server.restart().await;
@@ -132,9 +142,21 @@ impl Nats {
 
     /// How many messages a topic holds.
     pub async fn count_messages(&self, topic: &str) -> u64 {
+        let info = self.ask(&format!("STREAM.INFO.{topic}")).await;
+        info["state"]["messages"].as_u64().expect("the topic exists")
+    }
+
+    /// Removes a topic with all its messages.
+    pub async fn remove_topic(&self, topic: &str) {
+        let answer = self.ask(&format!("STREAM.DELETE.{topic}")).await;
+        assert_eq!(answer["success"], true, "{answer}");
+    }
+
+    /// One request to the JetStream API, as whom [`GUARDED`](Self::GUARDED) lets in.
+    async fn ask(&self, subject: &str) -> serde_json::Value {
         let mut stream = BufReader::new(TcpStream::connect(("127.0.0.1", self.port)).await.unwrap());
-        let connect = r#"CONNECT {"verbose":false}"#;
-        let all = format!("{connect}\r\nSUB answer 1\r\nPUB $JS.API.STREAM.INFO.{topic} answer 0\r\n\r\n");
+        let connect = r#"CONNECT {"verbose":false,"user":"ann","pass":"s3cret"}"#;
+        let all = format!("{connect}\r\nSUB answer 1\r\nPUB $JS.API.{subject} answer 0\r\n\r\n");
         stream.write_all(all.as_bytes()).await.unwrap();
         let mut line = String::new();
         while !line.starts_with("MSG ") {
@@ -143,8 +165,7 @@ impl Nats {
         }
         line.clear();
         stream.read_line(&mut line).await.unwrap();
-        let info: serde_json::Value = serde_json::from_str(&line).unwrap();
-        info["state"]["messages"].as_u64().expect("the topic exists")
+        serde_json::from_str(&line).unwrap()
     }
 
     /// Ends the server by SIGKILL.
@@ -175,6 +196,7 @@ impl Nats {
         let dir = self.dir.path();
         let mut command = logged(&self.program, dir);
         command.args(["-a", "127.0.0.1", "-p", &self.port.to_string(), "-js", "-sd"]).arg(dir.join("js"));
+        command.args(&self.options);
         Process::spawn(&mut command).expect("nats-server can be started")
     }
 }

@@ -73,6 +73,8 @@ impl fmt::Debug for NatsBroker {
 impl Broker for NatsBroker {
     fn capabilities(&self) -> Capabilities {
         Capabilities {
+            ordered: true,
+            replayable: true,
             dedup_window: self.config.dedup_window,
             bytes_max: self.connection.get().map(|context| context.client().max_payload()),
             ..Capabilities::least(NAME)

@@ -1,33 +1,45 @@
 //! The rules of a subscription.
 
 use super::{
-    Rig, Server, checking, event, keys, left_out,
+    Suite, event, keys, pad,
     reader::{Reader, ids, ids_of},
 };
 use crate::envelope::{EventId, NewEvent, Twin};
 use std::time::Duration;
 
-pub(super) async fn run(rig: &dyn Rig) {
-    headers_and_payload_arrive_byte_for_byte(rig).await;
-    one_keys_events_come_in_order(rig).await;
-    if rig.redelivers_while_open() {
-        a_nacked_event_comes_again_before_later_ones_of_its_key(rig).await;
-        an_event_without_ack_comes_again(rig).await;
+/// The largest payload that is tried where the broker declares no limit, and the room that is left for headers where it
+/// does.
+const PAYLOAD_MAX: usize = 1024 * 1024;
+const HEADERS_MAX: usize = 4 * 1024;
+
+pub(super) async fn run(suite: &Suite<'_>) {
+    headers_and_payload_arrive_byte_for_byte(suite).await;
+    payloads_of_every_size_arrive(suite).await;
+    what_is_no_event_is_malformed_and_keeps_its_bytes(suite).await;
+    if suite.rig.capabilities().ordered {
+        one_keys_events_come_in_order(suite).await;
     } else {
-        left_out(rig, "nack and ack wait", "it delivers again to the next subscription only");
+        suite.cannot("the events of one key come in order, also after a nack", "it does not declare so");
     }
-    what_a_crashed_consumer_held_comes_first(rig).await;
-    acked_events_do_not_come_again(rig).await;
-    each_consumer_gets_every_event(rig).await;
-    match rig.server() {
-        Some(server) => a_subscription_outlives_its_server(rig, server).await,
-        None => left_out(rig, "server restart", "there is no server to kill"),
+    if suite.rig.redelivers_while_open() {
+        if suite.rig.capabilities().ordered {
+            a_nacked_event_comes_again_before_later_ones_of_its_key(suite).await;
+        }
+        an_event_without_ack_comes_again(suite).await;
+    } else {
+        suite.cannot(
+            "a nacked event, or one without an ack, comes again",
+            "it delivers again to the next subscription only",
+        );
     }
+    a_delay_outlives_its_consumer(suite).await;
+    deliveries_are_counted(suite).await;
+    acked_events_do_not_come_again(suite).await;
 }
 
-async fn headers_and_payload_arrive_byte_for_byte(rig: &dyn Rig) {
-    checking(rig, "headers and payload arrive byte for byte");
-    let (topic, keys) = (rig.fresh_topic(), keys(1));
+async fn headers_and_payload_arrive_byte_for_byte(suite: &Suite<'_>) {
+    suite.rule("headers and payload arrive byte for byte");
+    let (topic, keys) = (suite.rig.fresh_topic(), keys(1));
     let mut sent = event(&topic, &keys[0], 1);
     sent.payload = r#"{"eventType":"conformance.happened","eventVersion":1,"a": 1.50,"b":"é\u0041 \"q\" 😀","c":12345678901234567890,"a":null}"#.to_owned();
     sent.headers.insert("plain".to_owned(), "value".to_owned());
@@ -36,20 +48,61 @@ async fn headers_and_payload_arrive_byte_for_byte(rig: &dyn Rig) {
     sent.traceparent = Some("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01".to_owned());
     sent.tracestate = Some("a=1,b=2".to_owned());
     sent.twin = Some(Twin { id: EventId::now(), version: 2 });
-    rig.put(std::slice::from_ref(&sent)).await;
+    suite.rig.put(std::slice::from_ref(&sent)).await;
 
-    let mut reader = Reader::open(rig, "bytes", &topic).await;
+    let mut reader = Reader::open(suite, "bytes", &topic).await;
     let received = reader.take_and_ack(1).await;
     assert_eq!(received[0].event, sent);
 }
 
-async fn one_keys_events_come_in_order(rig: &dyn Rig) {
-    checking(rig, "the events of one key come in order");
-    let (topic, keys) = (rig.fresh_topic(), keys(5));
-    let events: Vec<_> = (0..200).map(|number| event(&topic, &keys[number as usize % 5], number)).collect();
-    rig.put(&events).await;
+async fn payloads_of_every_size_arrive(suite: &Suite<'_>) {
+    suite.rule("payloads of every size arrive whole, up to the largest");
+    let (topic, keys) = (suite.rig.fresh_topic(), keys(1));
+    let most = suite.rig.capabilities().bytes_max.map_or(PAYLOAD_MAX, |max| max - HEADERS_MAX);
+    let sizes = [0, 127, 128, 4_095, 4_096, 16_383, 65_535, 65_536, 262_144, most];
+    let mut events = Vec::new();
+    for (number, size) in (0..).zip(sizes.into_iter().filter(|size| *size <= most)) {
+        let mut event = event(&topic, &keys[0], number);
+        pad(&mut event, size);
+        events.push(event);
+    }
+    suite.rig.put(&events).await;
+    let mut reader = Reader::open(suite, "sizes", &topic).await;
+    for (sent, came) in events.iter().zip(reader.take_and_ack(events.len()).await) {
+        // Not by `assert_eq`, which would print a megabyte.
+        assert!(came.event == *sent, "a payload of {} bytes came otherwise", sent.payload.len());
+    }
+}
 
-    let mut reader = Reader::open(rig, "order.reader", &topic).await;
+async fn what_is_no_event_is_malformed_and_keeps_its_bytes(suite: &Suite<'_>) {
+    const RULE: &str = "a message that is no event comes as malformed with its bytes, and the next one flows";
+    if suite.rig.broker().is_none() {
+        return suite.cannot(RULE, "only events reach it");
+    }
+    suite.rule(RULE);
+    let (topic, keys) = (suite.rig.fresh_topic(), keys(1));
+    let bodies = ["", "null", "[]", "{}", "\u{feff}{}", "plain text \u{1}"];
+    let mut foreign: Vec<NewEvent> = bodies.iter().map(|_| event(&topic, &keys[0], 0)).collect();
+    foreign.iter_mut().zip(bodies).for_each(|(event, body)| event.payload = body.to_owned());
+    let good = event(&topic, &keys[0], 1);
+    suite.rig.put(&foreign).await;
+    suite.rig.put(std::slice::from_ref(&good)).await;
+
+    let mut reader = Reader::open(suite, "foreign", &topic).await;
+    for body in bodies {
+        let malformed = reader.take_malformed().await;
+        assert_eq!(malformed.envelope.payload, body, "{}", malformed.problem);
+    }
+    assert_eq!(ids(&reader.take_and_ack(1).await), [good.id]);
+}
+
+async fn one_keys_events_come_in_order(suite: &Suite<'_>) {
+    suite.rule("the events of one key come in order");
+    let (topic, keys) = (suite.rig.fresh_topic(), keys(5));
+    let events: Vec<_> = (0..200).map(|number| event(&topic, &keys[number as usize % 5], number)).collect();
+    suite.rig.put(&events).await;
+
+    let mut reader = Reader::open(suite, "order.reader", &topic).await;
     let received = reader.take_and_ack(events.len()).await;
     for key in &keys {
         let is_of_key = |event: &&NewEvent| event.key.as_ref() == Some(key);
@@ -60,99 +113,75 @@ async fn one_keys_events_come_in_order(rig: &dyn Rig) {
     }
 }
 
-async fn a_nacked_event_comes_again_before_later_ones_of_its_key(rig: &dyn Rig) {
-    checking(
-        rig,
-        "a nacked event comes again after its delay, before later ones of its key; other keys flow",
-    );
-    let (topic, keys) = (rig.fresh_topic(), keys(2));
+async fn a_nacked_event_comes_again_before_later_ones_of_its_key(suite: &Suite<'_>) {
+    suite.rule("a nacked event comes again after its delay, before later ones of its key; other keys flow");
+    let (topic, keys) = (suite.rig.fresh_topic(), keys(2));
     let first = event(&topic, &keys[0], 0);
-    rig.put(std::slice::from_ref(&first)).await;
-    let mut reader = Reader::open(rig, "nacks", &topic).await;
+    suite.rig.put(std::slice::from_ref(&first)).await;
+    let mut reader = Reader::open(suite, "nacks", &topic).await;
     let received = reader.take(1).await;
 
     reader.nack(&received[0], Duration::from_secs(3)).await;
     let later = [event(&topic, &keys[0], 1), event(&topic, &keys[1], 2)];
-    rig.put(&later).await;
+    suite.rig.put(&later).await;
 
     let received = reader.take_and_ack(3).await;
     assert_eq!(ids(&received), [later[1].id, first.id, later[0].id]);
 }
 
-async fn an_event_without_ack_comes_again(rig: &dyn Rig) {
-    checking(rig, "an event without an ack comes again after the ack wait");
-    let (topic, keys) = (rig.fresh_topic(), keys(1));
+async fn an_event_without_ack_comes_again(suite: &Suite<'_>) {
+    suite.rule("an event without an ack comes again after the ack wait");
+    let (topic, keys) = (suite.rig.fresh_topic(), keys(1));
     let events = [event(&topic, &keys[0], 0)];
-    rig.put(&events).await;
-    let mut reader = Reader::open_with(rig, "forgetful", &topic, Duration::from_secs(1)).await;
+    suite.rig.put(&events).await;
+    let mut reader = Reader::open_with(suite, "forgetful", &topic, Duration::from_secs(1)).await;
     assert_eq!(ids(&reader.take(1).await), ids_of(&events));
     assert_eq!(ids(&reader.take(1).await), ids_of(&events));
 }
 
-async fn what_a_crashed_consumer_held_comes_first(rig: &dyn Rig) {
-    checking(rig, "what a crashed consumer held comes again, before newer events of its key");
-    let (topic, keys) = (rig.fresh_topic(), keys(2));
-    let events: Vec<_> = (0..20).map(|number| event(&topic, &keys[number as usize % 2], number)).collect();
-    rig.put(&events).await;
-    let mut crashed = Reader::open(rig, "crash", &topic).await;
-    let held = crashed.take(8).await;
-    crashed.ack(&held[..3]).await;
-    drop(crashed);
-    let newer = [event(&topic, &keys[0], 20), event(&topic, &keys[1], 21)];
-    rig.put(&newer).await;
-
-    let missing: Vec<_> = events[3..].iter().chain(&newer).cloned().collect();
-    let mut next = Reader::open(rig, "crash", &topic).await;
-    let received = next.take_until_seen(&missing).await;
-    // An ack may be lost with its process; what comes again may then be more than what had none.
-    let repeated = received.len() - missing.len();
-    assert!(repeated <= 3, "{repeated} acked events came again");
-    assert_eq!(ids(&received[repeated..]), ids_of(&missing));
+async fn a_delay_outlives_its_consumer(suite: &Suite<'_>) {
+    const RULE: &str = "a nacked event waits for its delay though its consumer crashes";
+    if !suite.rig.capabilities().delayed {
+        return suite.cannot(RULE, "it does not declare so");
+    }
+    suite.rule(RULE);
+    let (topic, keys) = (suite.rig.fresh_topic(), keys(1));
+    let events = [event(&topic, &keys[0], 0)];
+    suite.rig.put(&events).await;
+    let mut reader = Reader::open(suite, "delay", &topic).await;
+    let received = reader.take(1).await;
+    reader.nack(&received[0], Duration::from_secs(5)).await;
+    drop(reader);
+    let mut reader = Reader::open(suite, "delay", &topic).await;
+    reader.assert_silent().await;
+    assert_eq!(ids(&reader.take_and_ack(1).await), ids_of(&events));
 }
 
-async fn acked_events_do_not_come_again(rig: &dyn Rig) {
-    checking(rig, "acked events do not come again, and a repeated ack does no harm");
-    let (topic, keys) = (rig.fresh_topic(), keys(1));
+async fn deliveries_are_counted(suite: &Suite<'_>) {
+    const RULE: &str = "a delivery tells how often it was delivered";
+    if !suite.rig.capabilities().delivery_count {
+        return suite.cannot(RULE, "it does not declare so; attempts are counted in the consumer's database");
+    }
+    suite.rule(RULE);
+    let (topic, keys) = (suite.rig.fresh_topic(), keys(1));
+    suite.rig.put(&[event(&topic, &keys[0], 0)]).await;
+    for count in 1..=3 {
+        let mut reader = Reader::open(suite, "counts", &topic).await;
+        let received = reader.take(1).await;
+        assert_eq!(reader.delivery_count(&received[0]), Some(count));
+    }
+}
+
+async fn acked_events_do_not_come_again(suite: &Suite<'_>) {
+    suite.rule("acked events do not come again, and a repeated ack does no harm");
+    let (topic, keys) = (suite.rig.fresh_topic(), keys(1));
     let events: Vec<_> = (0..3).map(|number| event(&topic, &keys[0], number)).collect();
-    rig.put(&events).await;
-    let mut reader = Reader::open_with(rig, "acks", &topic, Duration::from_secs(1)).await;
+    suite.rig.put(&events).await;
+    let mut reader = Reader::open_with(suite, "acks", &topic, Duration::from_secs(1)).await;
     let received = reader.take_and_ack(3).await;
     reader.ack_late(&received).await;
     reader.assert_silent().await;
     reader.close().await;
-    let mut reader = Reader::open_with(rig, "acks", &topic, Duration::from_secs(1)).await;
+    let mut reader = Reader::open_with(suite, "acks", &topic, Duration::from_secs(1)).await;
     reader.assert_silent().await;
-}
-
-async fn each_consumer_gets_every_event(rig: &dyn Rig) {
-    checking(rig, "each of two consumers gets every event");
-    let (topic, keys) = (rig.fresh_topic(), keys(1));
-    let events: Vec<_> = (0..10).map(|number| event(&topic, &keys[0], number)).collect();
-    rig.put(&events).await;
-    let mut one = Reader::open(rig, "billing.charge", &topic).await;
-    let mut other = Reader::open(rig, "billing.report", &topic).await;
-    assert_eq!(ids(&one.take_and_ack(10).await), ids_of(&events));
-    assert_eq!(ids(&other.take_and_ack(10).await), ids_of(&events));
-}
-
-async fn a_subscription_outlives_its_server(rig: &dyn Rig, server: &dyn Server) {
-    checking(rig, "an open subscription goes on, in order, when its killed server is back");
-    let (topic, keys) = (rig.fresh_topic(), keys(1));
-    let events: Vec<_> = (0..20).map(|number| event(&topic, &keys[0], number)).collect();
-    rig.put(&events).await;
-    let mut reader = Reader::open(rig, "patient", &topic).await;
-    let before = reader.take_and_ack(5).await;
-    let held = reader.take(5).await;
-
-    server.kill();
-    server.restart().await;
-
-    // What was held may come again; what comes for the first time comes in order.
-    let mut first_times = ids(&before);
-    for received in held.into_iter().chain(reader.take_until_seen(&events[10..]).await) {
-        if !first_times.contains(&received.event.id) {
-            first_times.push(received.event.id);
-        }
-    }
-    assert_eq!(first_times, ids_of(&events));
 }

@@ -2,7 +2,10 @@
 
 use super::{Rig, Server};
 use crate::{
-    broker::{AckToken, Broker, Subscription, SubscriptionConfig, local::LocalSubscription},
+    broker::{
+        AckToken, Broker, Capabilities, Subscription, SubscriptionConfig,
+        local::{CAPABILITIES, LocalSubscription},
+    },
     cursor::Start,
     envelope::NewEvent,
     held::{Share, Stage},
@@ -52,6 +55,10 @@ impl<S: Store> Rig for LocalRig<S> {
 
     fn broker(&self) -> Option<&dyn Broker> {
         None
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        CAPABILITIES
     }
 
     fn fresh_topic(&self) -> String {

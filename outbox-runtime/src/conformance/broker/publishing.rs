@@ -1,47 +1,43 @@
 //! The rules of the publishing half.
 
 use super::{
-    Rig, Server, checking, event, keys, left_out,
-    reader::{Reader, ids},
+    Suite, envelope, event, keys, pad, publish,
+    reader::{Reader, ids, ids_of},
 };
 use crate::{
     broker::{Broker, BrokerError, Outgoing, Published},
-    envelope::{Envelope, NewEvent, Seq},
+    envelope::NewEvent,
 };
-use std::time::{Duration, Instant};
-use time::OffsetDateTime;
 use uuid::Uuid;
 
-/// How long a broker may take to be reached again after its server came back.
-const PATIENCE: Duration = Duration::from_secs(30);
-
-pub(super) async fn run(rig: &dyn Rig, broker: &dyn Broker) {
-    broker.connect().await.expect("the broker of the rig can be reached");
+pub(super) async fn run(suite: &Suite<'_>, broker: &dyn Broker) {
     let capabilities = broker.capabilities();
     match capabilities.bytes_max {
         Some(max) => {
-            a_refused_event_fails_alone(rig, broker, max).await;
-            headers_count_to_the_byte(rig, broker, max).await;
+            a_refused_event_fails_alone(suite, broker, max).await;
+            headers_count_to_the_byte(suite, broker, max).await;
         }
-        None => left_out(rig, "size limit", "it declares none"),
+        None => suite.cannot("an event that is too large is refused", "it declares no limit"),
     }
     if capabilities.dedup_window.is_zero() {
-        left_out(rig, "dedup", "it declares no window");
+        suite.cannot(
+            "a second copy of one message id is dropped",
+            "it declares no window; the inbox drops it",
+        );
     } else {
-        a_second_copy_is_dropped_and_reported(rig, broker).await;
+        a_second_copy_is_dropped_and_reported(suite, broker).await;
     }
-    match rig.server() {
-        Some(server) => {
-            confirmed_is_durable(rig, broker, server).await;
-            an_unreachable_server_is_transient_and_comes_back(rig, broker, server).await;
-        }
-        None => left_out(rig, "server restart", "there is no server to kill"),
+    if capabilities.ordered_pipeline {
+        several_of_one_key_in_flight_keep_their_order(suite, broker).await;
+    } else {
+        suite.cannot("several events of one key in flight keep their order", "it does not declare so");
     }
+    nothing_is_confirmed_that_has_no_place(suite, broker).await;
 }
 
-async fn a_refused_event_fails_alone(rig: &dyn Rig, broker: &dyn Broker, max: usize) {
-    checking(rig, "an event that is too large is refused for good and fails no other of its batch");
-    let (topic, keys) = (rig.fresh_topic(), keys(3));
+async fn a_refused_event_fails_alone(suite: &Suite<'_>, broker: &dyn Broker, max: usize) {
+    suite.rule("an event that is too large is refused for good and fails no other of its batch");
+    let (topic, keys) = (suite.rig.fresh_topic(), keys(3));
     let mut large = event(&topic, &keys[1], 1);
     pad(&mut large, max);
     let events = [event(&topic, &keys[0], 0), large, event(&topic, &keys[2], 2)];
@@ -53,13 +49,13 @@ async fn a_refused_event_fails_alone(rig: &dyn Rig, broker: &dyn Broker, max: us
         |error: &BrokerError| matches!(error, BrokerError::TooLarge { .. }) && !error.is_transient();
     assert!(matches!(&published[1], Published::Refused(error) if is_too_large(error)), "{published:?}");
     assert!(matches!(published[2], Published::Confirmed { duplicate: false }), "{published:?}");
-    let mut reader = Reader::open(rig, "small", &topic).await;
+    let mut reader = Reader::open(suite, "small", &topic).await;
     assert_eq!(ids(&reader.take_and_ack(2).await), [events[0].id, events[2].id]);
 }
 
-async fn headers_count_to_the_byte(rig: &dyn Rig, broker: &dyn Broker, max: usize) {
-    checking(rig, "an event of exactly the largest size passes, one byte more is refused");
-    let (topic, keys) = (rig.fresh_topic(), keys(1));
+async fn headers_count_to_the_byte(suite: &Suite<'_>, broker: &dyn Broker, max: usize) {
+    suite.rule("an event of exactly the largest size passes, one byte more is refused");
+    let (topic, keys) = (suite.rig.fresh_topic(), keys(1));
     let mut over = event(&topic, &keys[0], 0);
     pad(&mut over, max);
     let payload_len = over.payload.len();
@@ -79,9 +75,9 @@ async fn headers_count_to_the_byte(rig: &dyn Rig, broker: &dyn Broker, max: usiz
     assert!(matches!(refused[0], Published::Refused(BrokerError::TooLarge { .. })), "{refused:?}");
 }
 
-async fn a_second_copy_is_dropped_and_reported(rig: &dyn Rig, broker: &dyn Broker) {
-    checking(rig, "a second copy of one message id is dropped and reported, one with a fresh id is not");
-    let (topic, keys) = (rig.fresh_topic(), keys(1));
+async fn a_second_copy_is_dropped_and_reported(suite: &Suite<'_>, broker: &dyn Broker) {
+    suite.rule("a second copy of one message id is dropped and reported, one with a fresh id is not");
+    let (topic, keys) = (suite.rig.fresh_topic(), keys(1));
     let event = event(&topic, &keys[0], 0);
     let envelope = envelope(&event, 0);
     let mut outcomes = Vec::new();
@@ -92,87 +88,39 @@ async fn a_second_copy_is_dropped_and_reported(rig: &dyn Rig, broker: &dyn Broke
     let duplicates: Vec<_> =
         outcomes.iter().map(|outcome| matches!(outcome, Published::Confirmed { duplicate: true })).collect();
     assert_eq!(duplicates, [false, true, false], "{outcomes:?}");
-    let mut reader = Reader::open(rig, "copies", &topic).await;
+    let mut reader = Reader::open(suite, "copies", &topic).await;
     assert_eq!(ids(&reader.take_and_ack(2).await), [event.id, event.id]);
     reader.assert_silent().await;
 }
 
-async fn confirmed_is_durable(rig: &dyn Rig, broker: &dyn Broker, server: &dyn Server) {
-    checking(rig, "what was confirmed outlives a SIGKILL of the server");
-    let topic = rig.fresh_topic();
-    let events: Vec<_> = keys(20).iter().map(|key| event(&topic, key, 0)).collect();
-
+async fn several_of_one_key_in_flight_keep_their_order(suite: &Suite<'_>, broker: &dyn Broker) {
+    suite.rule("several events of one key in flight keep their order, though one of them is refused");
+    let (topic, keys) = (suite.rig.fresh_topic(), keys(1));
+    let mut events: Vec<NewEvent> = (0..100).map(|number| event(&topic, &keys[0], number)).collect();
+    if let Some(max) = broker.capabilities().bytes_max {
+        pad(&mut events[50], max);
+    }
     let published = publish(broker, &events).await;
-    server.kill();
-    server.restart().await;
-
-    assert!(published.iter().all(|outcome| matches!(outcome, Published::Confirmed { duplicate: false })));
-    let mut reader = Reader::open(rig, "durable", &topic).await;
-    reader.take_until_seen(&events).await;
+    let confirmed: Vec<NewEvent> = (events.into_iter().zip(&published))
+        .filter(|(_, outcome)| matches!(outcome, Published::Confirmed { .. }))
+        .map(|(event, _)| event)
+        .collect();
+    assert!(confirmed.len() >= 50, "{published:?}");
+    let mut reader = Reader::open(suite, "pipeline", &topic).await;
+    assert_eq!(ids(&reader.take_and_ack(confirmed.len()).await), ids_of(&confirmed));
 }
 
-async fn an_unreachable_server_is_transient_and_comes_back(
-    rig: &dyn Rig,
-    broker: &dyn Broker,
-    server: &dyn Server,
-) {
-    checking(
-        rig,
-        "a server that is away is a transient failure, and the same broker goes on when it is back",
-    );
-    let (topic, keys) = (rig.fresh_topic(), keys(1));
-    let event = event(&topic, &keys[0], 0);
-    let envelope = envelope(&event, 0);
-    let outgoing = [Outgoing { envelope: &envelope, message_id: event.id.0 }];
-    // The rule before this one may have restarted the server just now.
-    publish_when_back(broker, &outgoing).await;
-
-    server.kill();
-    match broker.publish(&outgoing).await {
-        Err(error) => assert!(error.is_transient(), "{error:?}"),
-        Ok(outcomes) => {
-            assert!(
-                matches!(&outcomes[0], Published::TryAgain(error) if error.is_transient()),
-                "{outcomes:?}"
-            );
-        }
+async fn nothing_is_confirmed_that_has_no_place(suite: &Suite<'_>, broker: &dyn Broker) {
+    const RULE: &str = "what is published to a topic that somebody removed is a failure, or is delivered";
+    let (topic, keys) = (suite.rig.fresh_topic(), keys(1));
+    let events = [event(&topic, &keys[0], 0), event(&topic, &keys[0], 1)];
+    super::publish_until_confirmed(broker, &events[..1]).await;
+    if !suite.rig.remove_topic(&topic).await {
+        return suite.cannot(RULE, "the rig removes no topic");
     }
-    server.restart().await;
-
-    publish_when_back(broker, &outgoing).await;
-}
-
-/// Publishes until the server confirms: it was started a moment ago.
-async fn publish_when_back(broker: &dyn Broker, outgoing: &[Outgoing<'_>]) {
-    let restarted = Instant::now();
-    loop {
-        match broker.publish(outgoing).await.as_deref() {
-            Ok([Published::Confirmed { .. }]) => break,
-            Ok([Published::Refused(error)]) => panic!("an outage became a refusal: {error:?}"),
-            outcome => assert!(restarted.elapsed() < PATIENCE, "the broker did not come back: {outcome:?}"),
-        }
-        // A relay backs off here; without any pause the client would get no turn to connect.
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
-}
-
-async fn publish(broker: &dyn Broker, events: &[NewEvent]) -> Vec<Published> {
-    let envelopes: Vec<_> = (0..).zip(events).map(|(number, event)| envelope(event, number)).collect();
-    let outgoing: Vec<_> =
-        envelopes.iter().map(|envelope| Outgoing { envelope, message_id: envelope.id.0 }).collect();
-    broker.publish(&outgoing).await.expect("the broker can be reached")
-}
-
-fn envelope(event: &NewEvent, number: i64) -> Envelope {
-    // One time for all: its text, which a size test counts, would not always be as long.
-    let occurred_at = OffsetDateTime::UNIX_EPOCH;
-    Envelope { seq: Seq(Seq::ORIGIN.0 + 1 + number), occurred_at, event: event.clone() }
-}
-
-/// Lengthens the payload to that many bytes.
-fn pad(event: &mut NewEvent, bytes: usize) {
-    event.payload.truncate(event.payload.len() - 1);
-    let frame = r#","pad":""}"#.len();
-    let fill = "x".repeat(bytes.saturating_sub(event.payload.len() + frame));
-    event.payload.push_str(&format!(r#","pad":"{fill}"}}"#));
+    suite.rule(RULE);
+    // As a relay, which tries until it is confirmed.
+    super::publish_until_confirmed(broker, &events[1..]).await;
+    let mut reader = Reader::open(suite, "place", &topic).await;
+    assert_eq!(ids(&reader.take_and_ack(1).await), ids_of(&events[1..]));
 }

@@ -1,14 +1,14 @@
 //! A consumer of one partition, as simple as the rules allow.
 
-use super::{Rig, partition_of_keys};
+use super::{PATIENCE, Rig, Suite, TRY_PAUSE, partition_of_keys};
 use crate::{
-    broker::{AckToken, Delivery, Subscription, SubscriptionConfig},
+    broker::{AckToken, Delivery, Malformed, Subscription, SubscriptionConfig},
     envelope::{EventId, NewEvent},
 };
 use std::time::{Duration, Instant};
 
-/// How long the suite waits for what must come.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// Longer than any rule takes: nothing comes again because of it.
+const ACK_WAIT: Duration = Duration::from_secs(120);
 /// How long nothing must come before the suite believes that nothing comes.
 const SILENCE: Duration = Duration::from_millis(500);
 
@@ -25,40 +25,81 @@ pub(super) struct Received {
 }
 
 impl<'a> Reader<'a> {
-    pub(super) async fn open(rig: &'a dyn Rig, consumer: &str, topic: &str) -> Self {
-        Self::open_with(rig, consumer, topic, Duration::from_secs(30)).await
+    /// Opens the partition of the keys of the suite.
+    pub(super) async fn open(suite: &Suite<'a>, consumer: &str, topic: &str) -> Self {
+        Self::open_with(suite, consumer, topic, ACK_WAIT).await
     }
 
-    pub(super) async fn open_with(rig: &'a dyn Rig, consumer: &str, topic: &str, ack_wait: Duration) -> Self {
+    pub(super) async fn open_with(
+        suite: &Suite<'a>,
+        consumer: &str,
+        topic: &str,
+        ack_wait: Duration,
+    ) -> Self {
+        Self::open_partition(suite, consumer, topic, &partition_of_keys(), ack_wait).await
+    }
+
+    /// Opens one partition as a member of the consumer.
+    pub(super) async fn member(suite: &Suite<'a>, consumer: &str, topic: &str, partition: &str) -> Self {
+        Self::open_partition(suite, consumer, topic, partition, ACK_WAIT).await
+    }
+
+    async fn open_partition(
+        suite: &Suite<'a>,
+        consumer: &str,
+        topic: &str,
+        partition: &str,
+        ack_wait: Duration,
+    ) -> Self {
         let config = SubscriptionConfig {
             consumer: consumer.to_owned(),
             topic: topic.to_owned(),
-            partition: partition_of_keys(),
+            partition: partition.to_owned(),
             ack_wait,
             in_flight_max: 64,
         };
-        Self { rig, subscription: rig.subscribe(&config).await }
+        Self { rig: suite.rig, subscription: suite.rig.subscribe(&config).await }
     }
 
     /// The next `count` deliveries, without acks.
     pub(super) async fn take(&mut self, count: usize) -> Vec<Received> {
+        self.take_raw(count).await.into_iter().map(readable).collect()
+    }
+
+    /// The next delivery, which is no event; acked.
+    pub(super) async fn take_malformed(&mut self) -> Malformed {
+        let delivery = self.take_raw(1).await.remove(0);
+        self.rig.ack(&mut *self.subscription, &[delivery.token]).await;
+        delivery.event.expect_err("what is no event came as one")
+    }
+
+    async fn take_raw(&mut self, count: usize) -> Vec<Delivery> {
         let started = Instant::now();
         let mut received = Vec::new();
         while received.len() < count {
-            assert!(
-                started.elapsed() < PATIENCE,
-                "{count} deliveries were due, only these came: {received:?}"
-            );
-            let max = u32::try_from(count - received.len()).expect("a suite takes few at a time");
+            let came = received.len();
+            assert!(started.elapsed() < PATIENCE, "{count} deliveries were due, only {came} came");
+            let max = u32::try_from(count - came).expect("a suite takes few at a time");
             match self.subscription.next(max, Duration::from_millis(200)).await {
-                Ok(deliveries) => received.extend(deliveries.into_iter().map(readable)),
+                Ok(deliveries) => received.extend(deliveries),
                 Err(error) => {
                     assert!(error.is_transient(), "receiving failed for good: {error:?}");
-                    tokio::time::sleep(Duration::from_millis(20)).await;
+                    tokio::time::sleep(TRY_PAUSE).await;
                 }
             }
         }
         received
+    }
+
+    /// Waits once for deliveries, at the longest a second; an error must be one that passes.
+    pub(super) async fn try_once(&mut self) {
+        if let Err(error) = self.subscription.next(1, Duration::from_secs(1)).await {
+            assert!(error.is_transient(), "receiving failed for good: {error:?}");
+        }
+    }
+
+    pub(super) fn delivery_count(&self, received: &Received) -> Option<u32> {
+        self.subscription.delivery_count(&received.token)
     }
 
     /// The next `count` deliveries, each batch acked.

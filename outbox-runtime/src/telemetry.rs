@@ -1,5 +1,64 @@
 //! The one place for names of spans, metrics and fields, and for the trace context of the caller.
 
+/// Whether anything is measured.
+pub(crate) const HAS_METRICS: bool = cfg!(feature = "metrics");
+
+/// What became of an event at a stage: the label `outcome` of the counter `outbox_events_total`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// A relay published it.
+    Published,
+    /// A consumer's handler has committed.
+    Handled,
+    /// The broker had it already, or the consumer had handled it.
+    Duplicate,
+    /// It failed and is to be tried again, or waits behind one of its key.
+    Held,
+    /// It is a dead letter.
+    Dead,
+    /// The consumer does not take it.
+    Ignored,
+    /// Retention took it before the stage had read it.
+    Missed,
+}
+
+impl Outcome {
+    #[cfg(feature = "metrics")]
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::Published => "published",
+            Self::Handled => "handled",
+            Self::Duplicate => "duplicate",
+            Self::Held => "held",
+            Self::Dead => "dead",
+            Self::Ignored => "ignored",
+            Self::Missed => "missed",
+        }
+    }
+}
+
+/// Counts events of one outcome, once that is recorded. After a crash they may be counted again.
+#[cfg(feature = "metrics")]
+pub(crate) fn count_events(stage: &str, outcome: Outcome, count: u64) {
+    let stage = stage.to_owned();
+    metrics::counter!("outbox_events_total", "stage" => stage, "outcome" => outcome.as_str())
+        .increment(count);
+}
+
+/// Without the feature `metrics` nothing is counted.
+#[cfg(not(feature = "metrics"))]
+pub(crate) fn count_events(_: &str, _: Outcome, _: u64) {}
+
+/// Counts a rise of dead letters.
+#[cfg(feature = "metrics")]
+pub(crate) fn count_rise(stage: &str) {
+    metrics::counter!("outbox_dead_letter_rises_total", "stage" => stage.to_owned()).increment(1);
+}
+
+/// Without the feature `metrics` nothing is counted.
+#[cfg(not(feature = "metrics"))]
+pub(crate) fn count_rise(_: &str) {}
+
 /// The W3C `traceparent` and `tracestate` of the caller's current span, where the feature `opentelemetry` is on and a
 /// span is active.
 #[cfg(feature = "opentelemetry")]

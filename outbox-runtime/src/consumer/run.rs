@@ -13,6 +13,7 @@ use crate::{
     pause::Pauses,
     store::{Store, StoreError},
     suspicion::Suspicion,
+    telemetry,
 };
 use futures_util::{
     FutureExt,
@@ -361,6 +362,8 @@ impl<S: Store> Session<'_, S> {
     /// What an ended step says about the pauses, and about the events that wait.
     pub(super) fn note(&mut self, token: Option<AckToken>, handled: Handled) {
         self.pauses.reset();
+        let stage = self.grant.fence.stage.as_str();
+        telemetry::count_events(stage, handled.outcome(), 1);
         if matches!(handled, Handled::Held | Handled::Dead) || token.is_none() {
             self.watch.changed();
         }

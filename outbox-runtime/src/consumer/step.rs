@@ -22,7 +22,8 @@ use crate::{
     lease::Fence,
     poison,
     store::{Claim, Claimed, HandlerToken, Store, StoreError},
-    suspicion, telemetry,
+    suspicion,
+    telemetry::{self, Outcome},
     wake::Nudge,
 };
 use futures_util::FutureExt;
@@ -48,6 +49,19 @@ pub(crate) enum Handled {
     Dead,
     /// This consumer does not take it.
     Ignored,
+}
+
+impl Handled {
+    /// As it is counted.
+    pub(super) fn outcome(self) -> Outcome {
+        match self {
+            Self::Committed => Outcome::Handled,
+            Self::Duplicate => Outcome::Duplicate,
+            Self::Held => Outcome::Held,
+            Self::Dead => Outcome::Dead,
+            Self::Ignored => Outcome::Ignored,
+        }
+    }
 }
 
 /// What one consumer's steps share.

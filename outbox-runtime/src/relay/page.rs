@@ -43,8 +43,8 @@ struct Item {
 enum Outcome {
     /// To be published.
     Open,
-    /// Confirmed by the broker.
-    Confirmed,
+    /// Confirmed by the broker, which may have had it already.
+    Confirmed { duplicate: bool },
     /// Not confirmed: refused for good, or to be tried again. `cause` is what may be wrong with more than this event.
     Failed { failure: Failure, for_good: bool, cause: Option<String> },
     /// Not confirmed, and it is not known to be the event's fault.
@@ -146,7 +146,8 @@ impl PageInWork {
     /// Whether the broker said "try again" to all of a wave and to nothing of the page anything else: it may be in trouble
     /// as a whole.
     pub(super) fn is_in_trouble(&self, answers: &[Published]) -> bool {
-        let is_answered = |item: &Item| matches!(item.outcome, Outcome::Confirmed | Outcome::Failed { .. });
+        let is_answered =
+            |item: &Item| matches!(item.outcome, Outcome::Confirmed { .. } | Outcome::Failed { .. });
         answers.iter().all(|answer| matches!(answer, Published::TryAgain(_)))
             && !self.items.iter().any(is_answered)
     }
@@ -164,7 +165,7 @@ impl PageInWork {
                     if duplicate {
                         tracing::debug!("the broker had the event already");
                     }
-                    Outcome::Confirmed
+                    Outcome::Confirmed { duplicate }
                 }
                 Published::Refused(error) => {
                     let (failure, cause) = (failure("refused", &error), error.shared_cause());
@@ -229,7 +230,7 @@ impl PageInWork {
             return;
         }
         let topic_of = |item: &Item| item.envelope.topic.clone();
-        let is_confirmed = |item: &&Item| matches!(item.outcome, Outcome::Confirmed);
+        let is_confirmed = |item: &&Item| matches!(item.outcome, Outcome::Confirmed { .. });
         let well: HashSet<String> = self.items.iter().filter(is_confirmed).map(topic_of).collect();
         well.iter().for_each(|topic| topics.flows(topic));
         for item in self.items.iter().filter(|item| !well.contains(&item.envelope.topic)) {
@@ -253,7 +254,7 @@ impl PageInWork {
     fn record(&mut self, index: usize, outcome: Outcome) {
         let lane = self.items[index].lane.expect("only events of a lane are published");
         let LaneInWork { items, confirmed } = &mut self.lanes[lane];
-        if matches!(outcome, Outcome::Confirmed) {
+        if matches!(outcome, Outcome::Confirmed { .. }) {
             if items.get(*confirmed) == Some(&index) {
                 *confirmed += 1;
                 self.items[index].outcome = outcome;
@@ -275,7 +276,7 @@ impl PageInWork {
     /// What is to become of the events that failed, of those behind them, and of heads that are done.
     pub(super) fn changes(&self, config: &RelayConfig) -> Vec<Change> {
         let change = |item: &Item| match (&item.outcome, item.held) {
-            (Outcome::Confirmed, Some(_)) => Some(Change::Done { held: HeldId::of(&item.envelope) }),
+            (Outcome::Confirmed { .. }, Some(_)) => Some(Change::Done { held: HeldId::of(&item.envelope) }),
             (Outcome::Failed { failure, for_good, .. }, held) => {
                 let attempt = Attempt {
                     envelope: &item.envelope,
@@ -291,9 +292,18 @@ impl PageInWork {
                 Some(postponed(&item.envelope, held, failure.clone()))
             }
             (Outcome::Behind, _) => Some(Change::Behind { envelope: item.envelope.clone() }),
-            (Outcome::Confirmed | Outcome::Open, _) => None,
+            (Outcome::Confirmed { .. } | Outcome::Open, _) => None,
         };
         self.items.iter().filter_map(change).collect()
+    }
+
+    /// How many events are published: those that the broker took, and those that it had already.
+    pub(super) fn published(&self) -> (u64, u64) {
+        self.items.iter().fold((0, 0), |(fresh, duplicates), item| match item.outcome {
+            Outcome::Confirmed { duplicate: false } => (fresh + 1, duplicates),
+            Outcome::Confirmed { duplicate: true } => (fresh, duplicates + 1),
+            _ => (fresh, duplicates),
+        })
     }
 }
 

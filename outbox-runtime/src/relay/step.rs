@@ -10,11 +10,12 @@ use super::{RelayConfig, page::PageInWork, topics::Topics};
 use crate::{
     broker::{Broker, BrokerError, Published},
     cursor::LogCursor,
-    held::Lane,
+    held::{Change, Lane},
     held_watch::HeldWatch,
     leadership::Grant,
     store::{Store, StoreError},
     suspicion::Suspicion,
+    telemetry::{self, Outcome},
 };
 use std::collections::HashSet;
 
@@ -209,6 +210,7 @@ impl<S: Store> Step<'_, S> {
     async fn settle(&mut self, mut page: PageInWork) -> Result<(), RelayError> {
         page.judge(&mut self.topics);
         let changes = page.changes(self.config);
+        let published = page.published();
         let settled = page.settled();
         if settled.through.is_none() && settled.late.is_empty() {
             if !changes.is_empty() {
@@ -217,10 +219,26 @@ impl<S: Store> Step<'_, S> {
         } else {
             self.log.settle(&self.grant.fence, &settled, &changes).await?;
         }
+        self.count(published, &changes);
         if !changes.is_empty() {
             self.watch.changed_by(&changes);
         }
         Ok(())
+    }
+
+    fn count(&self, (fresh, duplicates): (u64, u64), changes: &[Change]) {
+        let dead = changes.iter().filter(|change| matches!(change, Change::Dead { .. })).count() as u64;
+        let done = changes.iter().filter(|change| matches!(change, Change::Done { .. })).count() as u64;
+        let held = changes.len() as u64 - dead - done;
+        let counts = [
+            (Outcome::Published, fresh),
+            (Outcome::Duplicate, duplicates),
+            (Outcome::Held, held),
+            (Outcome::Dead, dead),
+        ];
+        for (outcome, count) in counts.into_iter().filter(|(_, count)| *count > 0) {
+            telemetry::count_events(self.grant.fence.stage.as_str(), outcome, count);
+        }
     }
 }
 

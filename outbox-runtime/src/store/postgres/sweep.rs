@@ -12,7 +12,10 @@ use super::{
     error::{during, is_lock_timeout},
     transaction::commit_own,
 };
-use crate::store::{Retention, StoreError};
+use crate::{
+    store::{Retention, StoreError},
+    telemetry::{self, Outcome},
+};
 use sqlx::SqlStr;
 use std::time::Duration;
 
@@ -129,6 +132,7 @@ fn tell_missed(leaf: &Leaf, missed: &[(String, i64)]) {
     }
     for (stage, count) in missed {
         let is_all = *count < MISSED_MAX;
+        telemetry::count_events(stage, Outcome::Missed, count.unsigned_abs());
         tracing::error!(
             stage,
             count,

@@ -20,6 +20,7 @@ use crate::{
         Claim, Claimed, EventState, Forgetting, HandlerToken, News, OpenTx, Retention, StageStatus,
         Statement, Store, StoreError, Waiting, sealed::Sealed,
     },
+    telemetry::{self, Outcome},
 };
 use sqlx::{Sqlite, SqliteConnection, Transaction, sqlite::SqliteRow};
 use std::time::Duration;
@@ -483,6 +484,7 @@ impl SqliteStore {
         drop(turn);
         let lost = missed.iter().filter(|missed| **missed).count();
         if lost > 0 {
+            telemetry::count_events(Stage::upkeep().as_str(), Outcome::Missed, lost as u64);
             tracing::error!(
                 count = lost,
                 "events past retention were deleted though a stage had not settled them"

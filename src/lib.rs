@@ -49,6 +49,8 @@ pub use outbox_runtime::conformance;
 pub use outbox_runtime::store::postgres;
 #[cfg(feature = "sqlite")]
 pub use outbox_runtime::store::sqlite;
+#[cfg(feature = "webhook")]
+pub use outbox_runtime::{Webhook, WebhookError};
 
 /// What generated code calls; exempt from semver.
 #[doc(hidden)]

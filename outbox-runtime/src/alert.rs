@@ -7,16 +7,22 @@
 //!     └───────────────────────────────────────────────────────────────┘ none at a look
 //! ```
 //! Of the processes that have a hook one looks, by a lease of its own. Who takes over counts what came in the last
-//! [`LOOK_BACK`] as new: a rise may be told twice when the process changes, and is not left untold.
+//! [`LOOK_BACK`] as new: a rise may be told twice when the process changes, then under the same [`Growth::id`], and is not
+//! left untold.
+//!
+//! Each hook looks by itself, so that one that fails makes no other be called twice or late.
 
 use crate::{
+    backoff::RetryPolicy,
     dead_letter::{DeadLetterCount, DeadLetterFilter},
     held::Stage,
     leadership::Grant,
     pause::Pauses,
     store::{Store, StoreError},
+    telemetry,
 };
-use futures_util::future::BoxFuture;
+use futures_util::future::{BoxFuture, join_all};
+use serde::Serialize;
 use std::{
     collections::{BTreeMap, BTreeSet},
     error::Error,
@@ -32,10 +38,20 @@ const LOOK_BACK: Duration = Duration::from_secs(60);
 /// How long one call of the hook may take.
 pub(crate) const CALL_MAX: Duration = Duration::from_secs(30);
 
-/// Dead letters of one relay or consumer have come.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// How far apart a hook is called that fails.
+const RETRY: RetryPolicy =
+    RetryPolicy { attempts: u32::MAX, base: Duration::from_secs(1), max: Duration::from_secs(60) };
+
+/// After how many failed calls somebody must look at the hook.
+const TRIES_TO_PASS: u32 = 5;
+
+/// Dead letters of one relay or consumer have come. As JSON it is what `outbox relay --on-dead-letters` tells.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Growth {
+    /// The name of this rise: the relay or consumer, and the number of the first dead letter that was new. Whenever a rise
+    /// is told again, it is told under this name, so a receiver can drop what it knows.
+    pub id: String,
     /// The relay or consumer.
     pub stage: Stage,
     /// How many new ones there were at the look that found the rise.
@@ -57,6 +73,19 @@ impl Hook {
     {
         Self(Arc::new(move |growth| Box::pin(hook(growth))))
     }
+
+    /// What is told of each rise without being asked for: a line of the log, and the metric.
+    pub(crate) fn note() -> Self {
+        Self::new(async |growth: Growth| {
+            tracing::error!(
+                stage = growth.stage.as_str(),
+                new = growth.new,
+                "dead letters have come; `outbox dead-letters list` shows them"
+            );
+            telemetry::count_rise(growth.stage.as_str());
+            Ok(())
+        })
+    }
 }
 
 impl fmt::Debug for Hook {
@@ -69,42 +98,45 @@ impl fmt::Debug for Hook {
 #[derive(Debug)]
 pub(crate) struct AlertWorker<S: Store> {
     pub(crate) store: S,
-    pub(crate) hook: Hook,
+    pub(crate) hooks: Vec<Hook>,
     /// The time between two looks.
     pub(crate) every: Duration,
 }
 
-/// Looks until the grant ends.
-pub(crate) async fn run<S: Store>(worker: &AlertWorker<S>, grant: &Grant) -> Result<(), StoreError> {
-    let mut pauses = Pauses::default();
-    let mut rises: Option<Rises> = None;
-    while !grant.hand_over.is_cancelled() {
-        grant.moved();
-        let pause = match worker.look(&mut rises, grant).await {
-            Ok(()) => {
-                pauses.reset();
-                worker.every
-            }
-            Err(error) => {
-                pauses.log_once(|| {
-                    tracing::warn!(
-                        error = &error as &dyn Error,
-                        "a look for new dead letters failed and is repeated"
-                    );
-                });
-                pauses.next()
-            }
-        };
-        tokio::select! { biased;
-            () = grant.hand_over.cancelled() => {}
-            () = tokio::time::sleep(pause) => {}
-        }
-    }
-    Ok(())
+/// Looks for each hook until the grant ends.
+pub(crate) async fn run<S: Store>(worker: &AlertWorker<S>, grant: &Grant) {
+    join_all(worker.hooks.iter().map(|hook| worker.run_for(hook, grant))).await;
 }
 
 impl<S: Store> AlertWorker<S> {
-    async fn look(&self, rises: &mut Option<Rises>, grant: &Grant) -> Result<(), StoreError> {
+    async fn run_for(&self, hook: &Hook, grant: &Grant) {
+        let mut pauses = Pauses::default();
+        let mut rises: Option<Rises> = None;
+        while !grant.hand_over.is_cancelled() {
+            grant.moved();
+            let pause = match self.look(hook, &mut rises, grant).await {
+                Ok(()) => {
+                    pauses.reset();
+                    self.every
+                }
+                Err(error) => {
+                    pauses.log_once(|| {
+                        tracing::warn!(
+                            error = &error as &dyn Error,
+                            "a look for new dead letters failed and is repeated"
+                        );
+                    });
+                    pauses.next()
+                }
+            };
+            tokio::select! { biased;
+                () = grant.hand_over.cancelled() => {}
+                () = tokio::time::sleep(pause) => {}
+            }
+        }
+    }
+
+    async fn look(&self, hook: &Hook, rises: &mut Option<Rises>, grant: &Grant) -> Result<(), StoreError> {
         let rises = match rises {
             Some(rises) => rises,
             None => rises.insert(Rises::after(&self.seen_before().await?)),
@@ -112,12 +144,7 @@ impl<S: Store> AlertWorker<S> {
         let filter = DeadLetterFilter { after: rises.seen, ..DeadLetterFilter::default() };
         let groups = self.store.count_dead_letters(&filter).await?;
         for growth in rises.begun_in(&groups) {
-            tracing::error!(
-                stage = growth.stage.as_str(),
-                new = growth.new,
-                "dead letters have come; `outbox dead-letters list` shows them"
-            );
-            if !self.tell(&growth, grant).await {
+            if !tell(hook, &growth, grant).await {
                 // What was not told is for the successor.
                 return Ok(());
             }
@@ -131,25 +158,34 @@ impl<S: Store> AlertWorker<S> {
         let until = Some(OffsetDateTime::now_utc() - LOOK_BACK);
         self.store.count_dead_letters(&DeadLetterFilter { until, ..DeadLetterFilter::default() }).await
     }
+}
 
-    /// Calls the hook until it succeeds; `false` when the grant ended before.
-    async fn tell(&self, growth: &Growth, grant: &Grant) -> bool {
-        let mut pauses = Pauses::default();
-        loop {
-            grant.moved();
-            let error = match tokio::time::timeout(CALL_MAX, (self.hook.0)(growth.clone())).await {
-                Ok(Ok(())) => return true,
-                Ok(Err(error)) => error,
-                Err(elapsed) => elapsed.into(),
-            };
-            pauses.log_once(|| {
-                tracing::warn!(error = &*error as &dyn Error, "an alert did not get through and is repeated");
-            });
-            tokio::select! { biased;
-                () = grant.hand_over.cancelled() => return false,
-                () = tokio::time::sleep(pauses.next()) => {}
-            }
+/// Calls the hook until it succeeds; `false` when the grant ended before.
+async fn tell(hook: &Hook, growth: &Growth, grant: &Grant) -> bool {
+    let mut failures = 0;
+    loop {
+        grant.moved();
+        let error = match tokio::time::timeout(CALL_MAX, (hook.0)(growth.clone())).await {
+            Ok(Ok(())) => return true,
+            Ok(Err(error)) => error,
+            Err(elapsed) => elapsed.into(),
+        };
+        failures += 1;
+        log_failure(failures, &*error);
+        tokio::select! { biased;
+            () = grant.hand_over.cancelled() => return false,
+            () = tokio::time::sleep(RETRY.wait_after(failures)) => {}
         }
+    }
+}
+
+fn log_failure(failures: u32, error: &(dyn Error + 'static)) {
+    match failures {
+        1 => tracing::warn!(error, "an alert did not get through and is repeated"),
+        TRIES_TO_PASS => {
+            tracing::error!(error, "an alert does not get through, so nobody is told of dead letters");
+        }
+        _ => {}
     }
 }
 
@@ -173,8 +209,9 @@ impl Rises {
             begun.entry(group.stage.clone()).or_default().push(group.clone());
         }
         let growth = |(stage, groups): (Stage, Vec<DeadLetterCount>)| {
+            let first = groups.iter().map(|group| group.oldest).min().unwrap_or_default();
             let new = groups.iter().map(|group| group.count).sum();
-            Growth { stage, new, groups }
+            Growth { id: format!("{stage}/{first}"), stage, new, groups }
         };
         begun.into_iter().map(growth).collect()
     }
@@ -193,16 +230,18 @@ fn newest(groups: &[DeadLetterCount]) -> Option<i64> {
 mod tests {
     use super::*;
 
+    /// So many in a row, up to the newest.
     fn group(stage: &str, reason: &str, count: u64, newest: i64) -> DeadLetterCount {
         let names = ("orders.placed".to_owned(), 1);
-        DeadLetterCount::from_row(Stage::consumer(stage), names, reason.to_owned(), [count, 0, 0, 0], newest)
+        let numbers = (newest - i64::try_from(count).unwrap() + 1, newest);
+        DeadLetterCount::from_row(Stage::consumer(stage), names, reason.to_owned(), [count, 0, 0, 0], numbers)
     }
 
     /// What is told at a look that finds these.
     fn look(rises: &mut Rises, groups: &[DeadLetterCount]) -> Vec<(String, u64)> {
         let begun = rises.begun_in(groups);
         rises.note(groups);
-        begun.into_iter().map(|growth| (growth.stage.to_string(), growth.new)).collect()
+        begun.into_iter().map(|growth| (growth.id, growth.new)).collect()
     }
 
     #[test]
@@ -211,18 +250,18 @@ mod tests {
         assert_eq!(rises.seen, Some(7));
         assert_eq!(look(&mut rises, &[]), []);
         let first = [group("a", "refused", 2, 9), group("a", "undecodable", 3, 12)];
-        assert_eq!(look(&mut rises, &first), [("consumer/a".to_owned(), 5)]);
+        assert_eq!(look(&mut rises, &first), [("consumer/a/8".to_owned(), 5)]);
         assert_eq!(look(&mut rises, &[group("a", "refused", 90, 102)]), [], "it is the same rise");
         assert_eq!(look(&mut rises, &[]), []);
         assert_eq!(rises.seen, Some(102));
-        assert_eq!(look(&mut rises, &[group("a", "refused", 1, 103)]), [("consumer/a".to_owned(), 1)]);
+        assert_eq!(look(&mut rises, &[group("a", "refused", 1, 103)]), [("consumer/a/103".to_owned(), 1)]);
     }
 
     #[test]
     fn each_stage_rises_by_itself() {
         let mut rises = Rises::default();
-        assert_eq!(look(&mut rises, &[group("a", "refused", 1, 1)]), [("consumer/a".to_owned(), 1)]);
+        assert_eq!(look(&mut rises, &[group("a", "refused", 1, 1)]), [("consumer/a/1".to_owned(), 1)]);
         let both = [group("a", "refused", 1, 2), group("b", "refused", 4, 6)];
-        assert_eq!(look(&mut rises, &both), [("consumer/b".to_owned(), 4)]);
+        assert_eq!(look(&mut rises, &both), [("consumer/b/3".to_owned(), 4)]);
     }
 }

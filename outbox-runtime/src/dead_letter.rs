@@ -4,6 +4,7 @@ use crate::{
     envelope::{Envelope, EventId, Seq},
     held::Stage,
 };
+use serde::Serialize;
 use std::num::NonZeroU32;
 use time::OffsetDateTime;
 
@@ -87,15 +88,17 @@ pub struct DeadLetterFilter {
     pub after: Option<i64>,
 }
 
-/// Dead letters that have in common what a person decides by, counted.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// Dead letters that have in common what a person decides by, counted. As JSON it is what the command line shows.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct DeadLetterCount {
     /// The relay or consumer.
     pub stage: Stage,
     /// The event type.
+    #[serde(rename = "type")]
     pub event_type: String,
     /// Its version.
+    #[serde(rename = "version")]
     pub event_version: u32,
     /// Why they were given up.
     pub reason: String,
@@ -107,7 +110,11 @@ pub struct DeadLetterCount {
     pub replaying: u64,
     /// Of those, how many make later events of their key wait.
     pub parking: u64,
+    /// The lowest number among them.
+    #[serde(skip)]
+    pub oldest: i64,
     /// The highest number among them.
+    #[serde(skip)]
     pub newest: i64,
 }
 
@@ -119,9 +126,20 @@ impl DeadLetterCount {
         (event_type, event_version): (String, u32),
         reason: String,
         [count, requested, replaying, parking]: [u64; 4],
-        newest: i64,
+        (oldest, newest): (i64, i64),
     ) -> Self {
-        Self { stage, event_type, event_version, reason, count, requested, replaying, parking, newest }
+        Self {
+            stage,
+            event_type,
+            event_version,
+            reason,
+            count,
+            requested,
+            replaying,
+            parking,
+            oldest,
+            newest,
+        }
     }
 
     /// How many a request would be recorded for.

@@ -13,10 +13,11 @@
 //! the write that removes the last held row of a key removes its mark with it.
 
 use crate::envelope::{Envelope, EventId, NewEvent, Seq};
+use serde::Serialize;
 use std::{fmt, time::Duration};
 
 /// One relay or one consumer: whose progress, held events and dead letters these are.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 pub struct Stage(String);
 
 impl Stage {

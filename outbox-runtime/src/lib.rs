@@ -48,6 +48,8 @@ mod upkeep;
 #[cfg(feature = "validate")]
 mod validate;
 mod wake;
+#[cfg(feature = "webhook")]
+mod webhook;
 
 pub use alert::Growth;
 pub use draft::{Draft, IntoDraft, draft};
@@ -55,6 +57,8 @@ pub use enqueue::{EnqueueError, Outbox, OutboxBuilder, Tx};
 pub use preflight::Limits;
 pub use runner::{Runner, RunnerBuilder, Settings};
 pub use start::RunError;
+#[cfg(feature = "webhook")]
+pub use webhook::{Webhook, WebhookError};
 
 /// What generated code calls; exempt from semver.
 #[doc(hidden)]

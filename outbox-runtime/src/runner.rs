@@ -12,6 +12,7 @@ use crate::{
     relay::{self, RelayConfig, RelayWorker},
     start::{self, RunError},
     store::{News, Retention, Store},
+    telemetry,
     upkeep::{self, UpkeepWorker},
     wake::WakeReceiver,
 };
@@ -50,7 +51,7 @@ pub struct RunnerBuilder<S: Store> {
     elsewhere: BTreeSet<String>,
     states: States,
     start: Option<Start>,
-    hook: Option<Hook>,
+    hooks: Vec<Hook>,
     settings: Settings,
 }
 
@@ -131,7 +132,7 @@ impl<S: Store> Outbox<S> {
             elsewhere: BTreeSet::new(),
             states: States::default(),
             start: None,
-            hook: None,
+            hooks: Vec::new(),
             settings: Settings::default(),
         }
     }
@@ -184,15 +185,15 @@ impl<S: Store> RunnerBuilder<S> {
 
     /// Calls `hook` when dead letters have come to any stage of this database: once for each rise of a stage, which ends at
     /// a look that finds no new ones, and not for each event. One that fails or takes over 30 s is called again until it
-    /// succeeds, with growing pauses. Of several processes with a hook one calls it; when that one changes, a rise may be
-    /// told twice.
+    /// succeeds, with pauses that grow to a minute. Of several processes with a hook one calls it; when that one changes, a
+    /// rise may be told twice, under the same [`Growth::id`]. There may be several hooks, and each is called by itself.
     ///
-    /// This is the place for a webhook: post the [`Growth`] with the HTTP client that the program has anyway.
+    /// With the feature `webhook` a `Webhook` posts what is told.
     pub fn on_dead_letters<F>(mut self, hook: impl Fn(Growth) -> F + Send + Sync + 'static) -> Self
     where
         F: Future<Output = Result<(), Box<dyn Error + Send + Sync>>> + Send + 'static,
     {
-        self.hook = Some(Hook::new(hook));
+        self.hooks.push(Hook::new(hook));
         self
     }
 
@@ -396,13 +397,19 @@ impl<S: Store> RunnerBuilder<S> {
     }
 
     fn spawn_alerts(&self, stages: &mut Stages, owner: Owner) {
-        let Some(hook) = self.hook.clone() else { return };
+        if self.hooks.is_empty() && !telemetry::HAS_METRICS {
+            return;
+        }
+        let hooks = std::iter::once(Hook::note()).chain(self.hooks.iter().cloned()).collect();
         let store = self.outbox.store().clone();
         let lease = self.lease(alert::CALL_MAX);
-        let worker = Arc::new(AlertWorker { store: store.clone(), hook, every: self.settings.alert_every });
+        let worker = Arc::new(AlertWorker { store: store.clone(), hooks, every: self.settings.alert_every });
         stages.spawn(store, Stage::alerts(), vec![Share::default()], owner, lease, move |grant| {
             let worker = Arc::clone(&worker);
-            Box::pin(async move { alert::run(&worker, &grant).await.map_err(Into::into) })
+            Box::pin(async move {
+                alert::run(&worker, &grant).await;
+                Ok(())
+            })
         });
     }
 

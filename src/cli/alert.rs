@@ -1,6 +1,5 @@
 //! Starting a program when dead letters have come.
 
-use super::json;
 use crate::Growth;
 use std::{error::Error, path::PathBuf, process::Stdio};
 use tokio::{io::AsyncWriteExt, process::Command};
@@ -11,7 +10,7 @@ pub(super) async fn call(program: PathBuf, growth: Growth) -> Result<(), Box<dyn
         Command::new(&program).stdin(Stdio::piped()).stdout(Stdio::null()).kill_on_drop(true).spawn()?;
     if let Some(mut stdin) = child.stdin.take() {
         // A program that reads nothing is none that failed.
-        let _ = stdin.write_all(format!("{}\n", json::growth(&growth)).as_bytes()).await;
+        let _ = stdin.write_all(format!("{}\n", serde_json::to_string(&growth)?).as_bytes()).await;
     }
     let ended = child.wait().await?;
     match ended.success() {

@@ -123,6 +123,9 @@ pub(super) struct RelayArgs {
     /// it ends with 0
     #[arg(long, value_name = "PROGRAM")]
     pub(super) on_dead_letters: Option<PathBuf>,
+    /// An address to which the same JSON is posted, once for each rise, and again until it is taken
+    #[arg(long, value_name = "URL", env = "OUTBOX_DEAD_LETTER_WEBHOOK", hide_env_values = true)]
+    pub(super) dead_letter_webhook: Option<String>,
     /// The most keys that may wait before the relay reads no further [default: 100000]
     #[arg(long, value_name = "N")]
     pub(super) waiting_keys_max: Option<u64>,

@@ -7,8 +7,8 @@ use super::{
     address::Address, command::Requested, database::Repaired, failure::Failure, moment, output::Output,
 };
 use crate::{
-    Cancellation, DeadLetter, EventId, Forgetting, Growth, Scheduled,
-    dead_letter::{AuditEntry, DeadLetterCount},
+    Cancellation, DeadLetter, EventId, Forgetting, Scheduled,
+    dead_letter::AuditEntry,
     held::Stage,
     range::{Range, RangePlan, RangeReplay},
     store::StageStatus,
@@ -165,30 +165,8 @@ pub(super) fn requested<W: Write>(output: &mut Output<W>, answer: &Requested) ->
         "dryRun": answer.dry_run,
         "matched": answer.matched,
         "reached": answer.reached,
-        "groups": answer.groups.iter().map(group).collect::<Vec<_>>(),
+        "groups": answer.groups,
     }))
-}
-
-/// New dead letters, for the program that is started for them.
-pub(super) fn growth(growth: &Growth) -> Value {
-    json!({
-        "stage": growth.stage.as_str(),
-        "new": growth.new,
-        "groups": growth.groups.iter().map(group).collect::<Vec<_>>(),
-    })
-}
-
-fn group(group: &DeadLetterCount) -> Value {
-    json!({
-        "stage": group.stage.as_str(),
-        "type": group.event_type,
-        "version": group.event_version,
-        "reason": group.reason,
-        "count": group.count,
-        "requested": group.requested,
-        "replaying": group.replaying,
-        "parking": group.parking,
-    })
 }
 
 /// What a replay of a range is to reach, or would.

@@ -1,8 +1,9 @@
 //! Dead letters that come are told: once for each rise, until it got through.
 
-use outbox::{Growth, RunnerBuilder};
+use outbox::{Growth, RunnerBuilder, Settings, Webhook};
 use outbox_tests::memory_broker::MemoryBroker;
 use outbox_tests::on_each_store;
+use outbox_tests::receiver::{Answer, Receiver};
 use outbox_tests::world::{TestStore, World, eventually, noted, quick, quick_relay};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
@@ -11,6 +12,9 @@ use std::time::Duration;
 on_each_store! {
     a_rise_is_told_once_by_one_process_and_the_next_rise_again,
     an_alert_that_fails_is_repeated_until_it_gets_through,
+    a_hook_that_fails_makes_no_other_be_called_twice_or_late,
+    a_webhook_gets_a_rise_again_until_it_takes_it_and_then_no_more,
+    a_rise_whose_process_died_amid_the_post_is_posted_again_under_the_same_id,
 }
 
 /// What was told, and how many of the first calls are to fail.
@@ -38,9 +42,12 @@ impl Told {
                 Ok(())
             }
         };
-        let every = |settings: &mut outbox::Settings| settings.alert_every = Duration::from_millis(50);
-        runner.on_dead_letters(hook).settings(quick).settings(every)
+        runner.on_dead_letters(hook).settings(quick).settings(looking_often)
     }
+}
+
+fn looking_often(settings: &mut Settings) {
+    settings.alert_every = Duration::from_millis(50);
 }
 
 /// Waits for a look that finds no new ones, after which the next is another rise.
@@ -72,6 +79,7 @@ async fn a_rise_is_told_once_by_one_process_and_the_next_rise_again<S: TestStore
     calm(&told).await;
 
     let growths = told.growths.lock().unwrap().clone();
+    assert_ne!(growths[0].id, growths[1].id);
     for growth in &growths {
         assert_eq!((growth.stage.as_str(), growth.new), ("relay/default", 1));
         assert_eq!(
@@ -97,4 +105,81 @@ async fn an_alert_that_fails_is_repeated_until_it_gets_through<S: TestStore>() {
 
     assert_eq!(told.calls.load(Ordering::SeqCst), 4);
     runner.stop().await.unwrap();
+}
+
+async fn a_hook_that_fails_makes_no_other_be_called_twice_or_late<S: TestStore>() {
+    let Some(world) = World::<S>::start().await else { return };
+    let broker = Arc::new(MemoryBroker::default());
+    for key in ["a", "b"] {
+        broker.refuse_key(key);
+    }
+    let deaf = Arc::new(Told { failing: u32::MAX, ..Told::default() });
+    let told = Arc::new(Told::default());
+    let runner = world.outbox.runner().relay(quick_relay(), broker.clone());
+    let runner = told.listen(deaf.listen(runner)).start().await.unwrap();
+
+    world.enqueue_each([noted("a", 0), noted("good", 1)]).await;
+    eventually("the first rise is told", async || told.count() == 1).await;
+    eventually("the other hook failed", async || deaf.calls.load(Ordering::SeqCst) >= 2).await;
+    calm(&told).await;
+    world.enqueue_each([noted("b", 2), noted("good", 3)]).await;
+    eventually("the second rise is told", async || told.count() == 2).await;
+
+    assert_eq!(told.calls.load(Ordering::SeqCst), 2);
+    runner.stop().await.unwrap();
+}
+
+async fn a_webhook_gets_a_rise_again_until_it_takes_it_and_then_no_more<S: TestStore>() {
+    let Some(world) = World::<S>::start().await else { return };
+    let broker = Arc::new(MemoryBroker::default());
+    broker.refuse_key("a");
+    let receiver = Receiver::start([Answer::Status(503), Answer::Close]).await;
+    let webhook = Webhook::new(&receiver.url().replace("//", "//hilda:secret@")).unwrap();
+    let runner = world.outbox.runner().relay(quick_relay(), broker.clone()).settings(quick);
+    let runner = runner.dead_letter_webhook(webhook.header("x-team", "orders").unwrap());
+    let runner = runner.settings(looking_often).start().await.unwrap();
+    world.enqueue_each([noted("a", 0), noted("good", 1)]).await;
+
+    eventually("it got through", async || receiver.posts().len() == 3).await;
+
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    let posts = receiver.posts();
+    assert_eq!(posts.len(), 3);
+    assert!(posts.iter().all(|post| *post == posts[0]), "{posts:#?}");
+    assert_eq!(posts[0].line, "POST /dead-letters HTTP/1.1");
+    let header = |name| posts[0].header(name);
+    assert_eq!(header("content-type"), Some("application/json"));
+    assert_eq!(header("authorization"), Some("Basic aGlsZGE6c2VjcmV0"));
+    assert_eq!(header("x-team"), Some("orders"));
+    let body: serde_json::Value = serde_json::from_str(&posts[0].body).unwrap();
+    let id = body["id"].as_str().unwrap();
+    assert!(id.starts_with("relay/default/"), "{id}");
+    assert_eq!(header("idempotency-key"), Some(id));
+    assert_eq!((&body["stage"], &body["new"]), (&"relay/default".into(), &1.into()));
+    let group = &body["groups"][0];
+    assert_eq!((&group["type"], &group["reason"]), (&"world.noted".into(), &"refused".into()));
+    runner.stop().await.unwrap();
+}
+
+async fn a_rise_whose_process_died_amid_the_post_is_posted_again_under_the_same_id<S: TestStore>() {
+    let Some(world) = World::<S>::start().await else { return };
+    let broker = Arc::new(MemoryBroker::default());
+    broker.refuse_key("a");
+    let receiver = Receiver::start([Answer::Silence]).await;
+    let start = async || {
+        let runner = world.outbox.runner().relay(quick_relay(), broker.clone()).settings(quick);
+        let runner = runner.dead_letter_webhook(Webhook::new(&receiver.url()).unwrap());
+        runner.settings(looking_often).start().await.unwrap()
+    };
+    let dying = start().await;
+    world.enqueue_each([noted("a", 0), noted("good", 1)]).await;
+    eventually("it is posted", async || receiver.posts().len() == 1).await;
+    drop(dying);
+
+    let successor = start().await;
+    eventually("it is posted again", async || receiver.posts().len() == 2).await;
+
+    let posts = receiver.posts();
+    assert_eq!(posts[1], posts[0]);
+    successor.stop().await.unwrap();
 }

@@ -17,7 +17,7 @@ const LAYERS: &[&[&str]] = &[
     &["broker"],
     &["relay", "upkeep", "alert", "cdc"],
     &["consumer"],
-    &["replay", "schedule", "forgetting", "doctor", "start", "runner", "simulation"],
+    &["replay", "schedule", "forgetting", "doctor", "start", "runner", "webhook", "simulation"],
     &["conformance"],
 ];
 

@@ -12,6 +12,7 @@ pub mod history;
 pub mod memory_broker;
 pub mod programs;
 pub mod proxy;
+pub mod receiver;
 pub mod selective_broker;
 pub mod servers;
 pub mod sim;

@@ -41,7 +41,8 @@ fn program(name: &str) -> Command {
     let built = BUILT.get_or_init(build);
     let path = built.iter().find(|path| path.file_stem().is_some_and(|stem| stem == name));
     let mut command = Command::new(path.unwrap_or_else(|| panic!("cargo built no program `{name}`")));
-    for address in ["OUTBOX_DATABASE_URL", "OUTBOX_BROKER_URL", "DATABASE_URL", "NATS_URL"] {
+    let own = ["OUTBOX_DATABASE_URL", "OUTBOX_BROKER_URL", "OUTBOX_DEAD_LETTER_WEBHOOK"];
+    for address in own.into_iter().chain(["DATABASE_URL", "NATS_URL"]) {
         command.env_remove(address);
     }
     command.stdin(Stdio::null());

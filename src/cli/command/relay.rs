@@ -2,7 +2,7 @@
 
 use super::Session;
 use crate::{
-    RunError,
+    RunError, Webhook,
     cli::{
         address::Address, alert, args::RelayArgs, broker, database::Database, failure::Failure, json,
         signal::Stop,
@@ -28,6 +28,10 @@ pub(super) async fn run<S: Database>(session: Session<'_, S>, args: RelayArgs) -
         settings.patience = patience;
         settings.retention = args.kept();
     });
+    if let Some(url) = &args.dead_letter_webhook {
+        start =
+            start.dead_letter_webhook(Webhook::new(url).map_err(|error| Failure::Usage(error.to_string()))?);
+    }
     if let Some(program) = args.on_dead_letters.clone() {
         start = start.on_dead_letters(move |growth| alert::call(program.clone(), growth));
     }

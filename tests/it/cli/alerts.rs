@@ -47,9 +47,10 @@ impl Program {
     }
 }
 
-/// What is told of one dead letter.
-fn growth(stage: &str) -> Value {
+/// What is told of the first dead letter of a stage, which has that number.
+fn growth((stage, number): (&str, u32)) -> Value {
     json!({
+        "id": format!("{stage}/{number}"),
         "stage": stage,
         "new": 1,
         "groups": [{"stage": stage, "type": "cli.noted", "version": 1, "reason": "refused", "count": 1,
@@ -102,7 +103,7 @@ async fn a_program_is_started_once_for_each_rise_and_one_that_fails_again_and_ho
     until(async || program.told().len() == 3).await;
     program.end_with(0);
 
-    let expected = ["relay/default", "relay/default", "relay/other"].map(growth);
+    let expected = [("relay/default", 1), ("relay/default", 1), ("relay/other", 3)].map(growth);
     assert_eq!(program.told(), expected);
     other.stop().await.unwrap();
     kill_process(Pid::from_child(&relay), Signal::TERM).unwrap();

@@ -47,7 +47,7 @@ pub(super) async fn count(
                 (row.try_get("event_type").map_err(during())?, version.cast_unsigned()),
                 row.try_get("reason").map_err(during())?,
                 [count("letters")?, count("requested")?, count("replaying")?, count("parking")?],
-                row.try_get("newest").map_err(during())?,
+                (row.try_get("oldest").map_err(during())?, row.try_get("newest").map_err(during())?),
             ))
         })
         .collect()

@@ -140,7 +140,7 @@ fn dead_letter_count(row: &SqliteRow) -> Result<DeadLetterCount, StoreError> {
         (get(row, "event_type")?, get(row, "event_version")?),
         get(row, "reason")?,
         [count("letters")?, count("requested")?, count("replaying")?, count("parking")?],
-        get(row, "newest")?,
+        (get(row, "oldest")?, get(row, "newest")?),
     ))
 }
 

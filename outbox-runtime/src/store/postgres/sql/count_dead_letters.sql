@@ -5,7 +5,7 @@ SELECT dead.stage, dead.event_type, dead.event_version, dead.reason, count(*) AS
        count(*) FILTER (WHERE dead.replaying AND NOT EXISTS (
            SELECT FROM {outbox_request} AS request WHERE request.dead_letter = dead.number)) AS replaying,
        count(*) FILTER (WHERE dead.parks_key) AS parking,
-       max(dead.number) AS newest
+       min(dead.number) AS oldest, max(dead.number) AS newest
   FROM {outbox_dead_letter} AS dead
  WHERE ($1::pg_catalog.int8[] = '{}' OR dead.number = ANY ($1::pg_catalog.int8[]))
    AND ($2::pg_catalog.text IS NULL OR dead.stage = $2)

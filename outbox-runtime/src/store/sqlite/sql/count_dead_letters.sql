@@ -5,7 +5,7 @@ SELECT stage, event_type, event_version, reason, count(*) AS letters,
        count(*) FILTER (WHERE replaying AND NOT EXISTS (
            SELECT 1 FROM {outbox_request} AS request WHERE request.dead_letter_id = dead.dead_letter_id)) AS replaying,
        count(*) FILTER (WHERE parks_key) AS parking,
-       max(dead_letter_id) AS newest
+       min(dead_letter_id) AS oldest, max(dead_letter_id) AS newest
   FROM {outbox_dead_letter} AS dead
  WHERE (?1 IS NULL OR dead_letter_id IN (SELECT value FROM json_each(?1)))
    AND (?2 IS NULL OR stage = ?2)

@@ -3,6 +3,7 @@
 mod alerts;
 mod json;
 mod migrating;
+mod relay;
 
 use outbox::{
     EventState, Outbox, RelayConfig, Settings, Store, draft,
@@ -14,7 +15,7 @@ use outbox_tests::{
     programs,
     servers::{Nats, Postgres},
 };
-use rustix::process::{Pid, Signal, kill_process};
+use relay::Relay;
 use std::{
     io::{BufRead, BufReader},
     net::TcpListener,
@@ -332,8 +333,7 @@ async fn named_relays_with_filters_and_starts_are_typed_and_told_apart_by_status
     enqueue(1, "acme").await;
     let start = |args: &[&str]| {
         let url = nats.url();
-        let relay = [&["relay", "--broker", &url], args].concat();
-        shop.command(&relay).stderr(Stdio::null()).spawn().unwrap()
+        Relay::start(shop.command(&[&["relay", "--broker", &url], args].concat()))
     };
     let relays = [
         start(&["--name", "acme", "--type", "cli.ordered", "--topic", "cli", "--header", "tenant=acme"]),
@@ -353,9 +353,8 @@ async fn named_relays_with_filters_and_starts_are_typed_and_told_apart_by_status
                                           "deadLetters": 0, "led": true});
         assert_eq!(*stage, expected);
     }
-    for mut relay in relays {
-        kill_process(Pid::from_child(&relay), Signal::TERM).unwrap();
-        assert_eq!(relay.wait().unwrap().code(), Some(0));
+    for relay in relays {
+        relay.stopped().await;
     }
     let beyond = ["relay", "--broker", &nats.url(), "--name", "beyond", "--start", "2000000000000000000"];
     assert!(failed(&shop.run(&beyond), 1).contains("nothing can start at seq 2000000000000000000"));
@@ -366,16 +365,15 @@ async fn named_relays_with_filters_and_starts_are_typed_and_told_apart_by_status
 async fn a_relay_publishes_until_sigterm_and_then_gives_its_lease_back() {
     let Some(nats) = Nats::shared().await else { return };
     let shop = Shop::migrated();
-    let mut relay = shop.command(&["relay", "--broker", &nats.url()]).stderr(Stdio::piped()).spawn().unwrap();
+    let relay = Relay::start(shop.command(&["relay", "--broker", &nats.url()]));
 
     let outbox = Outbox::builder(SqliteStore::open(&shop.url()).await.unwrap()).build();
     let mut tx = outbox.begin().await.unwrap();
     let id = outbox.enqueue(&mut tx, &Ordered { order: 8 }).await.unwrap();
     tx.commit().await.unwrap();
     until(async || outbox.state(id).await.unwrap() == EventState::Settled).await;
-    kill_process(Pid::from_child(&relay), Signal::TERM).unwrap();
+    relay.stopped().await;
 
-    assert_eq!(relay.wait().unwrap().code(), Some(0), "{:?}", relay.wait_with_output());
     let status = succeeded(&shop.run(&["status"]));
     assert!(
         status.lines().any(|line| line.starts_with("relay/default  0") && line.ends_with("no")),

@@ -1,15 +1,15 @@
-//! `outbox relay --on-dead-letters`: a program is started once for each rise, and until it ends with 0.
+//! `outbox relay --on-dead-letters` and `--dead-letter-webhook`: a program is started once for each rise, and until it ends
+//! with 0, and the same is posted.
 
-use super::{Shop, until};
+use super::{Relay, Shop, until};
 use outbox::{EventState, Limits, Outbox, RelayConfig, Settings, sqlite::SqliteStore};
-use outbox_tests::{memory_broker::MemoryBroker, servers::Nats};
-use rustix::process::{Pid, Signal, kill_process};
+use outbox_tests::{memory_broker::MemoryBroker, receiver::Receiver, servers::Nats};
 use serde_json::{Value, json};
 use std::{
     fs,
     os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
-    process::{Command, Stdio},
+    process::Command,
     sync::Arc,
     time::Duration,
 };
@@ -64,6 +64,7 @@ async fn a_program_is_started_once_for_each_rise_and_one_that_fails_again_and_ho
     let Some(nats) = Nats::shared().await else { return };
     let shop = Shop::migrated();
     let program = Program::write(shop.folder.path());
+    let receiver = Receiver::start([]).await;
     let mut limits = Limits::default();
     limits.payload_bytes_max = 2 * TOO_LARGE;
     let outbox = Outbox::builder(SqliteStore::open(&shop.url()).await.unwrap()).limits(limits).build();
@@ -74,12 +75,9 @@ async fn a_program_is_started_once_for_each_rise_and_one_that_fails_again_and_ho
         tx.commit().await.unwrap();
         id
     };
-    let mut relay = shop
-        .command(&["relay", "--broker", &nats.url(), "--on-dead-letters"])
-        .arg(&program.path)
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
+    let mut command = shop.command(&["relay", "--broker", &nats.url(), "--on-dead-letters"]);
+    command.arg(&program.path).args(["--dead-letter-webhook", &receiver.url()]);
+    let relay = Relay::start(command);
 
     enqueue("a", TOO_LARGE).await;
     until(async || program.told().len() == 1).await;
@@ -105,9 +103,12 @@ async fn a_program_is_started_once_for_each_rise_and_one_that_fails_again_and_ho
 
     let expected = [("relay/default", 1), ("relay/default", 1), ("relay/other", 3)].map(growth);
     assert_eq!(program.told(), expected);
+    until(async || receiver.posts().len() == 2).await;
+    let posts = receiver.posts();
+    let ids: Vec<_> = posts.iter().map(|post| post.header("idempotency-key").unwrap()).collect();
+    assert_eq!(ids, ["relay/default/1", "relay/other/3"]);
     other.stop().await.unwrap();
-    kill_process(Pid::from_child(&relay), Signal::TERM).unwrap();
-    assert_eq!(relay.wait().unwrap().code(), Some(0));
+    relay.stopped().await;
 }
 
 /// Something was noted.

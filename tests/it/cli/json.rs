@@ -1,12 +1,10 @@
 //! Every command answers scripts: JSON and nothing else on stdout, errors on stderr, and an exit code that tells the end.
 
-use super::{Ordered, Shop, failed, read_one_line, stderr, stdout};
+use super::{Ordered, Relay, Shop, failed, read_one_line, stderr, stdout};
 use outbox::{Outbox, RelayConfig, Settings, sqlite::SqliteStore};
 use outbox_tests::memory_broker::MemoryBroker;
 use outbox_tests::servers::Nats;
-use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
-use std::process::Stdio;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -119,15 +117,11 @@ async fn every_command_answers_with_one_object_of_stable_names() {
 async fn a_relay_that_was_told_to_stop_says_so() {
     let Some(nats) = Nats::shared().await else { return };
     let shop = Shop::migrated();
-    let mut command = shop.command(&["relay", "--broker", &nats.url(), "--name", "told", "--json"]);
-    let relay = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let relay = Relay::start(shop.command(&["relay", "--broker", &nats.url(), "--name", "told", "--json"]));
     super::until(async || stdout(&shop.run(&["status"])).contains("relay/told")).await;
 
-    kill_process(Pid::from_child(&relay), Signal::TERM).unwrap();
+    let said: Value = serde_json::from_str(&relay.stopped().await).unwrap();
 
-    let ended = relay.wait_with_output().unwrap();
-    assert_eq!(ended.status.code(), Some(0));
-    let said: Value = serde_json::from_slice(&ended.stdout).unwrap();
     assert_eq!(said, json!({"relay": "told", "stopped": true}));
 }
 

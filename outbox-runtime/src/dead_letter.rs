@@ -198,7 +198,8 @@ impl Terms {
     }
 }
 
-/// What was done with a dead letter, which may be gone since. Its payload and headers are not kept here.
+/// What was done with a dead letter, or with an event that a forgotten stage held. It may be gone since; its payload and
+/// headers are not kept here.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AuditEntry {
@@ -216,8 +217,8 @@ pub struct AuditEntry {
     pub done_at: OffsetDateTime,
     /// The relay or consumer.
     pub stage: Stage,
-    /// The number that the dead letter had.
-    pub dead_letter: i64,
+    /// The number that the dead letter had; `None` for an event that was held when its stage was forgotten.
+    pub dead_letter: Option<i64>,
     /// The event.
     pub event: EventId,
     /// Its source.
@@ -237,6 +238,10 @@ pub struct AuditEntry {
     /// After how many attempts.
     pub attempts: u32,
 }
+
+/// What stands for no dead letter in the audit log of a database.
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
+pub(crate) const NO_DEAD_LETTER: i64 = 0;
 
 /// What can be done with a dead letter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -218,7 +218,20 @@ pub(super) struct ForgetArgs {
     pub(super) name: String,
     /// Also discards the events that it holds or has set aside; without it nothing is done while there are any
     #[arg(long)]
-    pub(super) discard: bool,
+    discard: bool,
+    /// Who discards them, for the audit log
+    #[arg(long, value_name = "NAME", env = "USER", hide_env = true, default_value = "unknown")]
+    by: String,
+    /// Why, for the audit log
+    #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
+    why: String,
+}
+
+impl ForgetArgs {
+    /// On what terms the events that it holds or has set aside are discarded, if they are.
+    pub(super) fn terms(&self) -> Option<Terms> {
+        self.discard.then(|| Terms::new(&self.by, &self.why))
+    }
 }
 
 #[derive(Debug, Subcommand)]

@@ -230,7 +230,7 @@ pub(super) fn audit<W: Write>(
                 cell(&entry.asked_by),
                 cell(&entry.why),
                 cell(entry.stage.as_str()),
-                entry.dead_letter.to_string(),
+                entry.dead_letter.map_or_else(|| "-".to_owned(), |number| number.to_string()),
                 entry.event.to_string(),
                 cell(&entry.event_type),
                 entry.key.as_deref().map_or_else(|| "-".to_owned(), cell),

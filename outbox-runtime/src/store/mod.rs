@@ -293,12 +293,13 @@ pub trait Store: Clone + Send + Sync + 'static {
         max: u32,
     ) -> impl Future<Output = Result<u32, StoreError>> + Send;
 
-    /// Removes a stage that nobody leads, in one transaction: progress, held events, dead letters and requests. Its inbox
-    /// stays.
+    /// Removes a stage that nobody leads, in one transaction: progress, held events, dead letters and requests. Each event
+    /// that it held or had set aside is entered in the audit log on the terms of `discard`; without those nothing is done
+    /// while there are any. Its inbox stays.
     fn forget(
         &self,
         stage: &Stage,
-        discard: bool,
+        discard: Option<&Terms>,
     ) -> impl Future<Output = Result<Forgetting, StoreError>> + Send;
     /// Counts for people: log rows, per stage the lag, held, waiting keys and dead letters, who leads.
     fn status(&self) -> impl Future<Output = Result<Vec<StageStatus>, StoreError>> + Send;

@@ -14,7 +14,7 @@ pub(super) async fn run<S: Database>(
     stage: &Stage,
     args: &ForgetArgs,
 ) -> Result<ExitCode, Failure> {
-    let outcome = match session.outbox.forget(stage, args.discard).await {
+    let outcome = match session.outbox.forget(stage, args.terms().as_ref()).await {
         Ok(outcome) => outcome,
         Err(source) => return Err(session.failed(source).await),
     };

@@ -114,6 +114,21 @@ async fn every_command_answers_with_one_object_of_stable_names() {
 }
 
 #[tokio::test]
+async fn what_is_discarded_with_a_forgotten_stage_is_in_the_audit_log() {
+    let shop = Shop::with_dead_letters(4).await;
+    let forget = ["consumers", "forget", "billing.charge", "--discard", "--why", "it is gone", "--by", "ann"];
+    assert_eq!(answer(&shop, &forget)["deadLetters"], json!(2));
+    let audit = answer(&shop, &["audit", "--stage", "consumer/billing.charge"]);
+    let told: Vec<_> = audit["audit"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|entry| json!([entry["deadLetter"], entry["why"]]))
+        .collect();
+    assert_eq!(told, [json!([2, "it is gone"]), json!([4, "it is gone"])]);
+}
+
+#[tokio::test]
 async fn a_relay_that_was_told_to_stop_says_so() {
     let Some(nats) = Nats::shared().await else { return };
     let shop = Shop::migrated();

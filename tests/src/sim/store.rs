@@ -293,7 +293,7 @@ impl Store for SimStore {
         Ok(done)
     }
 
-    async fn forget(&self, _stage: &Stage, _discard: bool) -> Result<Forgetting, StoreError> {
+    async fn forget(&self, _stage: &Stage, _discard: Option<&Terms>) -> Result<Forgetting, StoreError> {
         Ok(Forgetting::Unknown)
     }
 

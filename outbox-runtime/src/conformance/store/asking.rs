@@ -203,7 +203,7 @@ pub(super) async fn the_audit_log_tells_who_did_what_when_and_why<S: Store>(stor
     assert_eq!(entries.len(), expected.len());
     for (entry, (action, by, why, letter)) in entries.iter().zip(expected) {
         assert_eq!((entry.action, entry.asked_by.as_str(), entry.why.as_str()), (action, by, why));
-        assert_eq!((entry.dead_letter, &entry.stage), (letter.id, &letter.stage));
+        assert_eq!((entry.dead_letter, &entry.stage), (Some(letter.id), &letter.stage));
         let event = &letter.envelope;
         assert_eq!((entry.event, &entry.source, entry.seq), (event.id, &event.source, event.seq));
         assert_eq!((&entry.event_type, entry.event_version), (&event.event_type, event.event_version));

@@ -8,7 +8,8 @@ use super::{
 };
 use crate::{
     dead_letter::{
-        AuditAction, AuditEntry, AuditFilter, DeadLetter, DeadLetterCount, DeadLetterFilter, Request, Terms,
+        AuditAction, AuditEntry, AuditFilter, DeadLetter, DeadLetterCount, DeadLetterFilter, NO_DEAD_LETTER,
+        Request, Terms,
     },
     envelope::{EventId, Seq},
     held::Stage,
@@ -117,7 +118,7 @@ fn audit_entry(row: &PgRow) -> Result<AuditEntry, sqlx::Error> {
         asked_at: row.try_get("asked_at")?,
         done_at: row.try_get("done_at")?,
         stage: Stage::from_text(row.try_get("stage")?),
-        dead_letter: row.try_get("dead_letter")?,
+        dead_letter: Some(row.try_get("dead_letter")?).filter(|number| *number != NO_DEAD_LETTER),
         event: EventId(row.try_get("id")?),
         source: row.try_get("source")?,
         event_type: row.try_get("event_type")?,

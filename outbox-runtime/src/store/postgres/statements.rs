@@ -68,6 +68,7 @@ statements! {
     insert_discarded_twin,
     insert_event,
     insert_events,
+    insert_forgotten,
     insert_held,
     insert_holes,
     insert_pair,

@@ -263,7 +263,7 @@ impl Store for PostgresStore {
         within(self, "act on requests", record::act_on_requests(self, fence, max)).await
     }
 
-    async fn forget(&self, stage: &Stage, discard: bool) -> Result<Forgetting, StoreError> {
+    async fn forget(&self, stage: &Stage, discard: Option<&Terms>) -> Result<Forgetting, StoreError> {
         within(self, "forget a stage", forget::forget(self, stage, discard)).await
     }
 

@@ -6,7 +6,8 @@ use super::{
 };
 use crate::{
     dead_letter::{
-        AuditAction, AuditEntry, AuditFilter, DeadLetter, DeadLetterCount, DeadLetterFilter, Request, Terms,
+        AuditAction, AuditEntry, AuditFilter, DeadLetter, DeadLetterCount, DeadLetterFilter, NO_DEAD_LETTER,
+        Request, Terms,
     },
     envelope::Seq,
     held::Stage,
@@ -157,7 +158,7 @@ fn audit_entry(row: &SqliteRow) -> Result<AuditEntry, StoreError> {
         asked_at: moment(get(row, "asked_at")?),
         done_at: moment(get(row, "done_at")?),
         stage: Stage::from_text(get(row, "stage")?),
-        dead_letter: get(row, "dead_letter_id")?,
+        dead_letter: Some(get(row, "dead_letter_id")?).filter(|number| *number != NO_DEAD_LETTER),
         event: event.parse().map_err(|_| corrupt(format!("the id `{event}` is no UUID")))?,
         source: get(row, "source")?,
         event_type: get(row, "event_type")?,

@@ -7,6 +7,7 @@ use super::{
     transaction,
 };
 use crate::{
+    dead_letter::Terms,
     held::Stage,
     store::{Forgetting, StoreError},
 };
@@ -16,19 +17,20 @@ use sqlx::SqliteConnection;
 const OF_STAGE: [&str; 6] = ["progress", "waiting", "held", "dead_letter", "member", "replay"];
 const OF_LEASE: [&str; 2] = ["marker", "leader"];
 
+const ACTION: &str = "forget a stage";
+
 pub(super) async fn forget(
     store: &SqliteStore,
     stage: &Stage,
-    discard: bool,
+    discard: Option<&Terms>,
 ) -> Result<Forgetting, StoreError> {
-    let action = "forget a stage";
     let statements = &store.statements;
     let mut tx = transaction::begin(store).await?;
     let is_led = sqlx::query_scalar(statements.is_led.clone())
         .bind(stage.as_str())
         .fetch_one(&mut *tx)
         .await
-        .map_err(database(action))?;
+        .map_err(database(ACTION))?;
     if is_led {
         return Ok(Forgetting::Led);
     }
@@ -36,14 +38,16 @@ pub(super) async fn forget(
         .bind(stage.as_str())
         .fetch_one(&mut *tx)
         .await
-        .map_err(database(action))?;
+        .map_err(database(ACTION))?;
     let count = |column| get::<i64>(&row, column).map(i64::cast_unsigned);
     let (held, dead_letters) = (count("held")?, count("dead_letters")?);
     if !get::<bool>(&row, "is_known")? {
         return Ok(Forgetting::Unknown);
     }
-    if held + dead_letters > 0 && !discard {
-        return Ok(Forgetting::Holds { held, dead_letters });
+    match discard {
+        None if held + dead_letters > 0 => return Ok(Forgetting::Holds { held, dead_letters }),
+        None => {}
+        Some(terms) => audit(store, &mut tx, stage, terms).await?,
     }
     remove(&mut tx, statements.delete_requests_of_stage.clone(), stage).await?;
     let of_stage = OF_STAGE.map(|table| (include_str!("sql/delete_of_stage.sql"), table));
@@ -51,7 +55,7 @@ pub(super) async fn forget(
     for (text, table) in of_stage.into_iter().chain(of_lease) {
         remove(&mut tx, on_table(&statements.prefix, text, table), stage).await?;
     }
-    tx.commit().await.map_err(database(action))?;
+    tx.commit().await.map_err(database(ACTION))?;
     tracing::warn!(
         stage = stage.as_str(),
         held,
@@ -67,6 +71,21 @@ async fn remove(
     stage: &Stage,
 ) -> Result<(), StoreError> {
     let query = sqlx::query(statement).bind(stage.as_str().to_owned());
-    query.execute(connection).await.map_err(database("forget a stage"))?;
+    query.execute(connection).await.map_err(database(ACTION))?;
+    Ok(())
+}
+
+/// Tells of everything that is discarded, before it is.
+async fn audit(
+    store: &SqliteStore,
+    connection: &mut SqliteConnection,
+    stage: &Stage,
+    terms: &Terms,
+) -> Result<(), StoreError> {
+    let query = sqlx::query(store.statements.insert_forgotten.clone())
+        .bind(stage.as_str())
+        .bind(&terms.asked_by)
+        .bind(&terms.why);
+    query.execute(connection).await.map_err(database(ACTION))?;
     Ok(())
 }

@@ -53,6 +53,7 @@ statements! {
     insert_discarded_twin,
     insert_due,
     insert_event,
+    insert_forgotten,
     insert_held,
     insert_inbox,
     insert_pair,

@@ -415,7 +415,7 @@ impl Store for SqliteStore {
         Ok(done)
     }
 
-    async fn forget(&self, stage: &Stage, discard: bool) -> Result<Forgetting, StoreError> {
+    async fn forget(&self, stage: &Stage, discard: Option<&Terms>) -> Result<Forgetting, StoreError> {
         forget::forget(self, stage, discard).await
     }
 

@@ -14,6 +14,9 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 use time::OffsetDateTime;
 
+/// What the server calls partition 14 of the consumer of [`subscription`].
+const DURABLE: &str = "billing=charge-14";
+
 struct NatsRig {
     server: Nats,
     tls_server: Nats,
@@ -306,7 +309,7 @@ async fn deliveries_lost_after_a_restart_of_the_server_come_before_newer_ones() 
         for event in &sent[1..4] {
             publish(&broker, event).await.unwrap();
         }
-        server.take_raw(&topic, "billing=charge-14", 3).await;
+        server.take_raw(&topic, DURABLE, 3).await;
         for event in &sent[4..] {
             publish(&broker, event).await.unwrap();
         }
@@ -334,10 +337,9 @@ async fn a_delivery_lost_beside_one_that_another_process_acks_comes_before_newer
     }
     // The open request for deliveries comes to its end.
     tokio::time::sleep(Duration::from_secs(1)).await;
-    let durable = "billing=charge-14";
-    server.publish_raw(&format!("$JS.ACK.{topic}.{durable}.1.3.3.0.0"), b"", b"+ACK").await;
+    server.ack_raw(&topic, DURABLE, 3).await;
     publish(&broker, &sent[3]).await.unwrap();
-    server.take_raw(&topic, durable, 1).await;
+    server.take_raw(&topic, DURABLE, 1).await;
     publish(&broker, &sent[4]).await.unwrap();
 
     let received = receive(&mut *subscription, 2).await;
@@ -354,7 +356,7 @@ async fn a_server_that_did_not_repeat_in_time_is_asked_again_before_the_ack_wait
     publish(&broker, &sent).await.unwrap();
     let config = subscription(&topic, "14");
     let mut receiving = broker.subscribe(&config).await.unwrap();
-    server.take_raw(&topic, "billing=charge-14", 1).await;
+    server.take_raw(&topic, DURABLE, 1).await;
     let started = Instant::now();
     let disturb = async {
         // Each declares the durable with the whole ack wait.
@@ -368,6 +370,94 @@ async fn a_server_that_did_not_repeat_in_time_is_asked_again_before_the_ack_wait
 
     assert_eq!(received, [sent.id]);
     assert!(started.elapsed() < config.ack_wait - Duration::from_secs(5), "took {:?}", started.elapsed());
+}
+
+/// What the server keeps back for longer than twice the ack wait is still older than what comes meanwhile.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_delivery_that_the_server_keeps_back_comes_before_newer_ones_however_long_it_takes() {
+    if Nats::private().await.is_none() {
+        return;
+    }
+    for program in Nats::installed() {
+        let server = Nats::private_of(&program).await;
+        let (topic, broker) = (server.fresh_topic(), NatsBroker::new(config(server.url())));
+        let sent: Vec<NewEvent> = (0..3).map(|_| event(&topic, Some("foobar"))).collect();
+        let config = SubscriptionConfig { ack_wait: Duration::from_secs(1), ..subscription(&topic, "14") };
+        publish(&broker, &sent[0]).await.unwrap();
+        publish(&broker, &sent[1]).await.unwrap();
+        let mut receiving = broker.subscribe(&config).await.unwrap();
+        server.take_raw(&topic, DURABLE, 2).await;
+        server.nack_raw(&topic, DURABLE, 1, Duration::from_secs(6)).await;
+        publish(&broker, &sent[2]).await.unwrap();
+
+        let received = receive(&mut *receiving, 3).await;
+
+        let expected: Vec<EventId> = sent.iter().map(|event| event.id).collect();
+        assert_eq!(received, expected, "on {}", program.display());
+    }
+}
+
+/// Only one of two is missing, and the other one's ack by another process makes the number of those awaited right.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_ack_by_another_process_makes_up_for_no_delivery_that_is_missing() {
+    if Nats::private().await.is_none() {
+        return;
+    }
+    for program in Nats::installed() {
+        let server = Nats::private_of(&program).await;
+        let (topic, broker) = (server.fresh_topic(), NatsBroker::new(config(server.url())));
+        let sent: Vec<NewEvent> = (0..4).map(|_| event(&topic, Some("foobar"))).collect();
+        let config = subscription(&topic, "14");
+        for event in &sent[..3] {
+            publish(&broker, event).await.unwrap();
+        }
+        let mut receiving = broker.subscribe(&config).await.unwrap();
+        server.take_raw(&topic, DURABLE, 3).await;
+        server.nack_raw(&topic, DURABLE, 1, Duration::from_secs(36)).await;
+        let started = Instant::now();
+        while started.elapsed() < Duration::from_secs(2) {
+            assert!(receiving.next(1, Duration::from_millis(100)).await.unwrap().is_empty());
+        }
+        server.ack_raw(&topic, DURABLE, 2).await;
+        publish(&broker, &sent[3]).await.unwrap();
+
+        let received = receive(&mut *receiving, 3).await;
+
+        // What was acked elsewhere may come here too.
+        let expected: Vec<EventId> = sent.iter().map(|event| event.id).collect();
+        let is_expected = received == expected[..3] || received == [expected[0], expected[2], expected[3]];
+        assert!(is_expected, "on {}: {received:?} of {expected:?}", program.display());
+    }
+}
+
+/// A server that crashed may have stored that a message was removed, and not that no ack of it is awaited any more.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_gone_from_the_stream_is_waited_for_no_longer() {
+    if Nats::private().await.is_none() {
+        return;
+    }
+    for program in Nats::installed() {
+        let server = Nats::private_of(&program).await;
+        let (topic, broker) = (server.fresh_topic(), NatsBroker::new(config(server.url())));
+        let sent: Vec<NewEvent> = (0..4).map(|_| event(&topic, Some("foobar"))).collect();
+        // What is removed stands in the middle of the stream.
+        for event in [&event(&topic, None), &sent[0], &sent[1], &sent[2]] {
+            publish(&broker, event).await.unwrap();
+        }
+        broker.subscribe(&subscription(&topic, "14")).await.unwrap();
+        server.take_raw(&topic, DURABLE, 3).await;
+        let before = server.stored_durable(&topic, DURABLE, 3).await;
+        server.delete_raw(&topic, 2).await;
+        server.restart_with_durable(&topic, DURABLE, &before).await;
+        let broker = NatsBroker::new(config(server.url()));
+        publish(&broker, &sent[3]).await.unwrap();
+        let mut receiving = broker.subscribe(&subscription(&topic, "14")).await.unwrap();
+
+        let received = receive(&mut *receiving, 3).await;
+
+        let expected: Vec<EventId> = sent[1..].iter().map(|event| event.id).collect();
+        assert_eq!(received, expected, "on {}", program.display());
+    }
 }
 
 /// Receives and acks that many events; returns the ids in the order of their first delivery.

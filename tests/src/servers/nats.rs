@@ -8,10 +8,14 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpStream;
 use tokio::sync::OnceCell;
+
+/// How long a durable's file stands still when the server has stored all: it does so every 100 ms or so.
+const STORED_AFTER: Duration = Duration::from_millis(500);
 
 /// A private NATS server with JetStream.
 #[derive(Debug)]
@@ -140,23 +144,73 @@ impl Nats {
         }
     }
 
+    /// Acks the message at that place of the stream, delivered first of all or in the order of the stream, as the process
+    /// does that has it.
+    pub async fn ack_raw(&self, topic: &str, durable: &str, place: u64) {
+        self.publish_raw(&format!("$JS.ACK.{topic}.{durable}.1.{place}.{place}.0.0"), b"", b"+ACK").await;
+    }
+
+    /// Gives that message back for a while, which the server counts from the end of the ack wait on.
+    pub async fn nack_raw(&self, topic: &str, durable: &str, place: u64, delay: Duration) {
+        let nack = format!(r#"-NAK {{"delay": {}}}"#, delay.as_nanos());
+        let subject = format!("$JS.ACK.{topic}.{durable}.1.{place}.{place}.0.0");
+        self.publish_raw(&subject, b"", nack.as_bytes()).await;
+    }
+
+    /// Removes the message at that place of the stream.
+    pub async fn delete_raw(&self, topic: &str, place: u64) {
+        let deleted = self.ask(&format!("STREAM.MSG.DELETE.{topic}"), &format!(r#"{{"seq":{place}}}"#)).await;
+        assert_eq!(deleted["success"], true, "{deleted}");
+    }
+
+    /// What the server has stored of a durable. Restarts the server, and fails if it then waits for any other number of
+    /// acks.
+    pub async fn stored_durable(&self, topic: &str, durable: &str, awaited: u64) -> Vec<u8> {
+        let file = self.durable_file(topic, durable);
+        let read = || std::fs::read(&file).unwrap_or_default();
+        let (mut last, mut since) = (read(), Instant::now());
+        while last.is_empty() || since.elapsed() < STORED_AFTER {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+            let now = read();
+            if now != last {
+                (last, since) = (now, Instant::now());
+            }
+        }
+        self.restart().await;
+        let info = self.ask(&format!("CONSUMER.INFO.{topic}.{durable}"), "").await;
+        assert_eq!(info["num_ack_pending"], awaited, "{info}");
+        last
+    }
+
+    /// Kills the server and starts it as if it had stored no more of the durable than that.
+    pub async fn restart_with_durable(&self, topic: &str, durable: &str, stored: &[u8]) {
+        self.kill();
+        std::fs::write(self.durable_file(topic, durable), stored).unwrap();
+        self.restart().await;
+    }
+
+    fn durable_file(&self, topic: &str, durable: &str) -> PathBuf {
+        self.dir.path().join(format!("js/jetstream/$G/streams/{topic}/obs/{durable}/o.dat"))
+    }
+
     /// How many messages a topic holds.
     pub async fn count_messages(&self, topic: &str) -> u64 {
-        let info = self.ask(&format!("STREAM.INFO.{topic}")).await;
+        let info = self.ask(&format!("STREAM.INFO.{topic}"), "").await;
         info["state"]["messages"].as_u64().expect("the topic exists")
     }
 
     /// Removes a topic with all its messages.
     pub async fn remove_topic(&self, topic: &str) {
-        let answer = self.ask(&format!("STREAM.DELETE.{topic}")).await;
+        let answer = self.ask(&format!("STREAM.DELETE.{topic}"), "").await;
         assert_eq!(answer["success"], true, "{answer}");
     }
 
     /// One request to the JetStream API, as whom [`GUARDED`](Self::GUARDED) lets in.
-    async fn ask(&self, subject: &str) -> serde_json::Value {
+    async fn ask(&self, subject: &str, body: &str) -> serde_json::Value {
         let mut stream = BufReader::new(TcpStream::connect(("127.0.0.1", self.port)).await.unwrap());
         let connect = r#"CONNECT {"verbose":false,"user":"ann","pass":"s3cret"}"#;
-        let all = format!("{connect}\r\nSUB answer 1\r\nPUB $JS.API.{subject} answer 0\r\n\r\n");
+        let publish = format!("PUB $JS.API.{subject} answer {}\r\n{body}", body.len());
+        let all = format!("{connect}\r\nSUB answer 1\r\n{publish}\r\n");
         stream.write_all(all.as_bytes()).await.unwrap();
         let mut line = String::new();
         while !line.starts_with("MSG ") {

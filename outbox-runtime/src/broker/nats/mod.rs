@@ -12,6 +12,7 @@
 
 mod config;
 mod error;
+mod gone;
 mod header;
 mod publish;
 mod subscribe;

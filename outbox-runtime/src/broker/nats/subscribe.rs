@@ -8,13 +8,18 @@
 //!       a delivery is missing, a request failed, or the subscription is new
 //!     ┌───────────────────────────────────────────────────────────┐
 //!     │                                                           ▼
-//!  in order ◀── all that the server waits ── collecting ◀── declared, and if the server waits for
-//!                for an ack of has come here                any ack: shortened ── expiring
+//!  in order ◀── all that the server waited ── collecting ◀── declared, and if the server waits for
+//!                for an ack of came again        │           any ack: shortened ── expiring
+//!                                                │                      ▲
+//!                                                └── nothing comes ─────┘
 //! ```
 //!
-//! The server only says how many deliveries it waits for. Not all that is held here is among them: another process may
-//! have acked one that came to both, and a restarted server forgets. So when a delivery is missing, nothing that is here
-//! counts until the server has repeated it, and what the caller does not have yet is let go.
+//! The server only says how many deliveries it waits for, so when one is missing, all of them must come again: what is
+//! repeated was among them, and when as many places were repeated as it waited for, none is missing. Acks in between, also
+//! of another process, can then only make it take another turn. What the caller does not have yet is let go before.
+//!
+//! This goes on for as long as it takes: a newer event is never given before an older one that may come. What is gone from
+//! the stream never comes, and the server is told not to wait for it ([`gone`](super::gone)).
 //!
 //! Only in order does it yield, lowest first. The states are kept in the subscription, since a caller drops `next`
 //! whenever something else happens first.
@@ -25,7 +30,7 @@
 use super::{
     NoBody,
     error::{answered, refused, unavailable},
-    header, request,
+    gone, header, request,
 };
 use crate::broker::{
     AckToken, BrokerError, Delivery, Subscription, SubscriptionConfig,
@@ -39,15 +44,15 @@ use async_nats::jetstream::{
 };
 use futures_util::{FutureExt, StreamExt, future, future::BoxFuture};
 use std::{
-    collections::{BTreeMap, HashSet},
+    collections::{BTreeMap, BTreeSet, HashSet},
     time::Duration,
 };
 use time::OffsetDateTime;
 use tokio::time::{Instant, sleep, sleep_until, timeout_at};
 
 const SUBSCRIBE: &str = "subscribe";
-const RECEIVE: &str = "receive";
-const ACK: &str = "ack";
+pub(super) const RECEIVE: &str = "receive";
+pub(super) const ACK: &str = "ack";
 
 /// How long one request for deliveries stays open at the server: long enough to be cheap, short enough that one that
 /// was lost with a connection does not matter.
@@ -61,8 +66,10 @@ const EXPIRY: Duration = Duration::from_millis(200);
 const EXPIRY_MAX: Duration = Duration::from_secs(5);
 /// How long nothing may come of what is missing, until the server is taken not to have looked in time.
 const STANDSTILL_MAX: Duration = Duration::from_secs(1);
-/// Between two looks at whether something is still missing.
+/// Between two looks at whether acks were taken.
 const LOOK_PAUSE: Duration = Duration::from_millis(20);
+/// How long catching up may take before it is told, and between two times that it is.
+const STILL_WAITING_PAUSE: Duration = Duration::from_secs(30);
 
 /// How often a flush looks whether the server has taken the acks: it does within a few milliseconds, and what it has not
 /// taken comes again.
@@ -79,7 +86,12 @@ pub(super) struct NatsSubscription {
     /// Every delivery without an ack, by its place in the stream.
     held: BTreeMap<u64, Held>,
     phase: Phase,
-    catching_up_since: Option<Instant>,
+    /// What the server waited for when collecting began.
+    awaited: Awaited,
+    /// How far what is gone was looked for.
+    looked_until: u64,
+    /// When catching up began, or was last told to take long.
+    told_at: Option<Instant>,
     /// When something came last, or was to begin to come.
     came_at: Instant,
     /// How long the server gets to look at its deliveries.
@@ -101,6 +113,33 @@ enum Phase {
     InOrder,
 }
 
+/// The deliveries without an ack at one moment.
+#[derive(Debug, Default)]
+struct Awaited {
+    count: usize,
+    /// The last place that was delivered; what comes from above it is new.
+    last_place: u64,
+    /// The places that came again since.
+    repeated: BTreeSet<u64>,
+}
+
+impl Awaited {
+    fn of(info: &Info) -> Self {
+        let last_place = info.delivered.stream_sequence;
+        Self { count: info.num_ack_pending, last_place, repeated: BTreeSet::new() }
+    }
+
+    fn note(&mut self, place: u64) {
+        if place <= self.last_place {
+            self.repeated.insert(place);
+        }
+    }
+
+    fn are_complete(&self) -> bool {
+        self.repeated.len() >= self.count
+    }
+}
+
 struct Request {
     deliveries: pull::Batch,
     ends: Instant,
@@ -110,8 +149,6 @@ struct Held {
     message: Message,
     key: Option<String>,
     state: State,
-    /// Whether the server waits for its ack, as far as is known.
-    is_awaited: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -137,7 +174,9 @@ impl NatsSubscription {
             last_delivery: 0,
             held: BTreeMap::new(),
             phase: Phase::Unknown,
-            catching_up_since: None,
+            awaited: Awaited::default(),
+            looked_until: 0,
+            told_at: None,
             came_at: Instant::now(),
             expiry: EXPIRY,
             has_unflushed_acks: false,
@@ -156,7 +195,7 @@ impl NatsSubscription {
             if is_in_order {
                 self.wait_for_delivery(at_most, deadline).await?;
             } else {
-                self.catch_up().await?;
+                self.catch_up(deadline).await?;
             }
         }
     }
@@ -165,12 +204,13 @@ impl NatsSubscription {
     ///
     /// An ack wait of nearly nothing lets all that the server waits for expire, so that it is repeated at once and not
     /// after the ack wait.
-    async fn catch_up(&mut self) -> Result<(), BrokerError> {
-        self.catching_up_since.get_or_insert_with(Instant::now);
+    async fn catch_up(&mut self, deadline: Instant) -> Result<(), BrokerError> {
+        self.told_at.get_or_insert_with(Instant::now);
         match self.phase {
             Phase::Unknown => {
                 self.request = None;
-                self.let_go();
+                // The caller has the others.
+                self.held.retain(|_, held| held.state != State::Ready);
                 self.declare(self.config.ack_wait).await?;
                 let info = self.info().await?;
                 self.last_delivery = info.delivered.consumer_sequence;
@@ -184,51 +224,47 @@ impl NatsSubscription {
             Phase::Expiring(until) => {
                 sleep_until(until).await;
                 self.declare(self.config.ack_wait).await?;
-                self.last_delivery = self.info().await?.delivered.consumer_sequence;
+                let info = self.info().await?;
+                self.last_delivery = info.delivered.consumer_sequence;
+                self.awaited = Awaited::of(&info);
                 self.came_at = Instant::now();
                 self.phase = Phase::Collecting;
             }
+            Phase::Collecting if self.awaited.are_complete() => self.phase = Phase::InOrder,
             Phase::Collecting => {
-                self.wait_for_delivery(REQUEST_MIN, Instant::now() + LOOK_PAUSE).await?;
-                self.receive_ready()?;
-                self.look_whether_complete().await?;
+                let standstill = self.came_at + STANDSTILL_MAX;
+                if Instant::now() < standstill {
+                    return self.wait_for_delivery(REQUEST_MIN, standstill.min(deadline)).await;
+                }
+                self.tell_if_it_takes_long();
+                let info = self.info().await?;
+                let topic = &self.config.topic;
+                self.looked_until = gone::ack(&self.context, topic, &info, self.looked_until).await?;
+                self.expiry = (self.expiry * 2).min(EXPIRY_MAX);
+                self.phase = Phase::Shortening;
             }
             Phase::InOrder => {}
         }
         if self.phase == Phase::InOrder {
-            self.catching_up_since = None;
+            self.told_at = None;
             self.expiry = EXPIRY;
         }
         Ok(())
     }
 
-    /// Lets go what the caller does not have, and counts nothing of the rest.
-    fn let_go(&mut self) {
-        self.held.retain(|_, held| held.state != State::Ready);
-        self.held.values_mut().for_each(|held| held.is_awaited = false);
-    }
-
-    async fn look_whether_complete(&mut self) -> Result<(), BrokerError> {
-        let info = self.info().await?;
-        if self.phase != Phase::Collecting {
-            return Ok(());
+    fn tell_if_it_takes_long(&mut self) {
+        if self.told_at.is_some_and(|told| told.elapsed() < STILL_WAITING_PAUSE) {
+            return;
         }
-        // An ack of an earlier process that arrives just now can end this too early. What has not come yet is then above
-        // all that has: the server repeats in order, and before it gives anything new.
-        let awaited = self.held.values().filter(|held| held.is_awaited).count();
-        if info.num_ack_pending <= awaited {
-            self.phase = Phase::InOrder;
-        } else if self.catching_up_since.is_some_and(|since| since.elapsed() > self.config.ack_wait * 2) {
-            tracing::warn!(
-                messaging.destination.name = self.config.topic,
-                "deliveries without an ack did not come again; retention may have removed them"
-            );
-            self.phase = Phase::InOrder;
-        } else if self.came_at.elapsed() > STANDSTILL_MAX {
-            self.expiry = (self.expiry * 2).min(EXPIRY_MAX);
-            self.phase = Phase::Shortening;
-        }
-        Ok(())
+        self.told_at = Some(Instant::now());
+        tracing::warn!(
+            messaging.destination.name = self.config.topic,
+            messaging.consumer.group.name = self.config.consumer,
+            partition = self.config.partition,
+            awaited = self.awaited.count,
+            came = self.awaited.repeated.len(),
+            "newer events wait for deliveries without an ack, which the server does not repeat"
+        );
     }
 
     /// Where the durable stands now. What comes back from declaring it does not say that: a server that was restarted gives
@@ -313,19 +349,21 @@ impl NatsSubscription {
         self.came_at = Instant::now();
         let info = message.info().map_err(|error| unavailable(RECEIVE, error))?;
         let (place, number) = (info.stream_sequence, info.consumer_sequence);
+        if self.phase == Phase::Collecting {
+            self.awaited.note(place);
+        }
         let key = header::read(message.headers.as_ref()).remove("partitionkey");
         match self.held.get_mut(&place) {
             // A repeated delivery: only its ack is new. The caller had it for the whole ack wait: it may have
             // forgotten it, so it gets it again. While catching up the server repeats everything at once.
             Some(held) => {
                 held.message = message;
-                held.is_awaited = true;
                 if held.state == State::Yielded && self.phase == Phase::InOrder {
                     held.state = State::Ready;
                 }
             }
             None => {
-                self.held.insert(place, Held { message, key, state: State::Ready, is_awaited: true });
+                self.held.insert(place, Held { message, key, state: State::Ready });
             }
         }
         Ok(number)

@@ -63,6 +63,10 @@ impl fmt::Display for Seq {
 /// User headers by name. Names are `[a-z0-9]`, 1 to 64 characters; values are visible text.
 pub type Headers = BTreeMap<String, String>;
 
+/// The header of an event that stands in for a row which no reader can take apart: what is wrong with that row. A producer
+/// cannot write a header of this name.
+pub(crate) const MALFORMED: &str = "outbox-malformed";
+
 /// The other half of a pair written during a cutover between two versions of one event type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Twin {
@@ -103,6 +107,13 @@ pub struct NewEvent {
     pub twin: Option<Twin>,
     /// What happens when the event is poison; travels with the row, so that a relay needs no catalog.
     pub on_poison: OnPoison,
+}
+
+impl NewEvent {
+    /// What is wrong with the row that it stands in for. Such an event is neither published nor handled, but set aside.
+    pub(crate) fn malformed(&self) -> Option<&str> {
+        self.headers.get(MALFORMED).map(String::as_str)
+    }
 }
 
 impl fmt::Debug for NewEvent {

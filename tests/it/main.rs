@@ -19,6 +19,7 @@ mod history;
 mod isolation;
 mod leading;
 mod macros;
+mod malformed;
 mod measured;
 mod promise;
 mod quickstart;

@@ -33,7 +33,10 @@ pub(super) fn route<'a>(event: Result<&'a Envelope, &'a Malformed>, events: &[Co
     let opened = match payload::open(&envelope.payload) {
         Ok(opened) => opened,
         Err(error) => {
-            let problem = format!("the payload is no JSON object: {error}");
+            let problem = match envelope.malformed() {
+                Some(problem) => problem.to_owned(),
+                None => format!("the payload is no JSON object: {error}"),
+            };
             return Route::Refuse { reason: "undecodable", problem };
         }
     };
@@ -41,6 +44,11 @@ pub(super) fn route<'a>(event: Result<&'a Envelope, &'a Malformed>, events: &[Co
     let event_type = opened.event_type.as_deref().unwrap_or(&envelope.event_type);
     let event_version = opened.event_version.unwrap_or(envelope.event_version);
     let of_type = events.iter().filter(|event| event.event_type == event_type);
+    if let Some(problem) = envelope.malformed()
+        && of_type.clone().next().is_some()
+    {
+        return Route::Refuse { reason: "undecodable", problem: problem.to_owned() };
+    }
     if let Some(&event) = of_type.clone().find(|event| event.event_version == event_version) {
         return Route::Handle { event, body: opened.body };
     }

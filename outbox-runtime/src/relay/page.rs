@@ -47,6 +47,8 @@ enum Outcome {
     Confirmed { duplicate: bool },
     /// Not confirmed: refused for good, or to be tried again. `cause` is what may be wrong with more than this event.
     Failed { failure: Failure, for_good: bool, cause: Option<String> },
+    /// Charged without being published: it ended the process before, or cannot be read.
+    Withheld { failure: Failure, for_good: bool },
     /// Not confirmed, and it is not known to be the event's fault.
     Postponed { failure: Failure, cause: Option<String> },
     /// Behind an event of its lane that failed or waits.
@@ -92,7 +94,19 @@ impl PageInWork {
             };
             work.add(envelope, Some(lane), None);
         }
+        work.withhold_malformed();
         work
+    }
+
+    fn withhold_malformed(&mut self) {
+        for index in 0..self.items.len() {
+            let item = &self.items[index];
+            if let (Some(problem), Outcome::Open) = (item.envelope.malformed(), &item.outcome) {
+                let failure = Failure { reason: "undecodable", error_chain: problem.to_owned() };
+                self.record(index, Outcome::Withheld { failure, for_good: true });
+            }
+        }
+        self.forget_finished_lanes();
     }
 
     fn add_lane(&mut self) -> usize {
@@ -206,7 +220,7 @@ impl PageInWork {
     pub(super) fn charge(&mut self, ended: EventId) -> bool {
         let is_it = |item: &Item| item.envelope.id == ended && matches!(item.outcome, Outcome::Open);
         let Some(index) = self.items.iter().position(is_it) else { return false };
-        self.record(index, Outcome::Failed { failure: suspicion::failure(), for_good: false, cause: None });
+        self.record(index, Outcome::Withheld { failure: suspicion::failure(), for_good: false });
         self.forget_finished_lanes();
         true
     }
@@ -277,7 +291,7 @@ impl PageInWork {
     pub(super) fn changes(&self, config: &RelayConfig) -> Vec<Change> {
         let change = |item: &Item| match (&item.outcome, item.held) {
             (Outcome::Confirmed { .. }, Some(_)) => Some(Change::Done { held: HeldId::of(&item.envelope) }),
-            (Outcome::Failed { failure, for_good, .. }, held) => {
+            (Outcome::Failed { failure, for_good, .. } | Outcome::Withheld { failure, for_good }, held) => {
                 let attempt = Attempt {
                     envelope: &item.envelope,
                     attempts_before: held.map(|(attempts, _)| attempts),

@@ -1,6 +1,8 @@
 //! What a database must do to be a store of events: the trait that relays, consumers and producers are written against.
 
 mod error;
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
+mod headers;
 #[cfg(feature = "postgres")]
 pub mod postgres;
 #[cfg(any(feature = "postgres", feature = "sqlite"))]

@@ -2,16 +2,14 @@
 
 use crate::{
     envelope::{Envelope, EventId, Headers, NewEvent, Seq, Twin},
-    store::StoreError,
+    store::{StoreError, headers},
 };
 use outbox_schema::OnPoison;
-use serde_json::value::RawValue;
 use sqlx::{
     Decode, Postgres, Row,
     postgres::{PgArguments, PgRow},
     query::Query,
 };
-use std::collections::BTreeMap;
 use time::OffsetDateTime;
 use uuid::Uuid;
 
@@ -52,16 +50,11 @@ fn get<'r, T: Decode<'r, Postgres>>(row: &'r PgRow, column: usize) -> Result<T, 
     row.try_get_unchecked(column)
 }
 
-/// Other writers may have put in values that are no text; those are read as their JSON. What the column takes and no
-/// reader can take apart (a name with half a surrogate) is kept whole: one odd row must not stop the log.
+/// What the column takes and no reader can take apart (a name with half a surrogate) is kept whole: one odd row must not
+/// stop the log.
 fn headers_of(text: Option<&str>) -> Headers {
     let Some(text) = text else { return Headers::new() };
-    let text_of =
-        |value: &RawValue| serde_json::from_str(value.get()).unwrap_or_else(|_| value.get().to_owned());
-    match serde_json::from_str::<BTreeMap<String, &RawValue>>(text) {
-        Ok(members) => members.into_iter().map(|(name, value)| (name, text_of(value))).collect(),
-        Err(_) => Headers::from([("unreadable".to_owned(), text.to_owned())]),
-    }
+    headers::read(text).unwrap_or_else(|_| Headers::from([("unreadable".to_owned(), text.to_owned())]))
 }
 
 fn policy_of(word: &str) -> Result<OnPoison, sqlx::Error> {

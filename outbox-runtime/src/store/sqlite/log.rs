@@ -3,7 +3,7 @@
 use super::{
     SqliteStore,
     record::Recorder,
-    row::{database, envelope, get, headers_text, json_array, millis},
+    row::{database, foreign_envelope, get, headers_text, json_array, millis},
     transaction::{self, SqliteTx, check_fence},
 };
 use crate::{
@@ -123,8 +123,13 @@ impl LogCursor<SqliteStore> for SqliteLog {
         for row in &rows {
             page.through = Some(Seq(get(row, "read_seq")?));
             let matches: Option<i64> = row.try_get("seq").map_err(database("read the log"))?;
-            if matches.is_some() {
-                page.events.push(LogEvent { envelope: envelope(row)?, late: false });
+            if matches.is_none() {
+                continue;
+            }
+            let envelope = foreign_envelope(row)?;
+            // Whether what is malformed was wanted is not known, so it is set aside.
+            if envelope.malformed().is_some() || self.filter.wants(&envelope) {
+                page.events.push(LogEvent { envelope, late: false });
             }
         }
         self.read_to = page.through.unwrap_or(self.read_to);

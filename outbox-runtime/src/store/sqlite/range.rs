@@ -3,7 +3,7 @@
 use super::{
     SqliteStore,
     record::Recorder,
-    row::{BoundQuery, database, envelope, get, json_array, millis, moment},
+    row::{BoundQuery, database, foreign_envelope, get, json_array, millis, moment},
     transaction::check_fence,
 };
 use crate::{
@@ -137,7 +137,7 @@ pub(super) async fn take_up(
         .fetch_all(&mut *tx)
         .await
         .map_err(database(action))?;
-    let read = rows.iter().map(envelope).collect::<Result<Vec<_>, _>>()?;
+    let read = rows.iter().map(foreign_envelope).collect::<Result<Vec<_>, _>>()?;
     let (count, next) = (read.len(), step.read_to(&read).0 + 1);
     let mut taken: i64 = 0;
     for event in step.of(read, |event| wanted.wants(event)) {

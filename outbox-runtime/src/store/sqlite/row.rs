@@ -1,10 +1,10 @@
 //! Between rows and envelopes, and from the driver's errors to ours.
 
 use crate::{
-    envelope::{Envelope, EventId, Headers, NewEvent, Seq, Twin},
+    envelope::{Envelope, EventId, Headers, MALFORMED, NewEvent, Seq, Twin},
     held::{HeldEvent, HeldId, Lane},
     marker::Marker,
-    store::{StatementValue, StoreError},
+    store::{StatementValue, StoreError, headers},
 };
 use outbox_schema::OnPoison;
 use sqlx::{
@@ -14,6 +14,7 @@ use sqlx::{
 };
 use std::time::Duration;
 use time::OffsetDateTime;
+use uuid::Uuid;
 
 /// SQLITE_BUSY_SNAPSHOT: a read transaction cannot become a writer, since another wrote meanwhile.
 const BUSY_SNAPSHOT: &str = "517";
@@ -99,7 +100,7 @@ pub(super) fn envelope(row: &SqliteRow) -> Result<Envelope, StoreError> {
     let corrupt = |problem: String| StoreError::Corrupt { row: format!("seq {seq}"), problem };
     let id: String = get(row, "id")?;
     let on_poison: String = get(row, "on_poison")?;
-    let headers: String = get(row, "headers")?;
+    let text: String = get(row, "headers")?;
     let twin_id: Option<String> = get(row, "twin_id")?;
     let twin_version: Option<u32> = get(row, "twin_version")?;
     let twin = match (twin_id, twin_version) {
@@ -121,13 +122,57 @@ pub(super) fn envelope(row: &SqliteRow) -> Result<Envelope, StoreError> {
             event_version: get(row, "event_version")?,
             payload: get(row, "payload")?,
             dataschema: get(row, "dataschema")?,
-            headers: serde_json::from_str::<Headers>(&headers)
-                .map_err(|error| corrupt(format!("the headers are no JSON object of texts: {error}")))?,
+            headers: headers::read(&text)
+                .map_err(|error| corrupt(format!("the headers are no JSON object: {error}")))?,
             traceparent: get(row, "traceparent")?,
             tracestate: get(row, "tracestate")?,
             twin,
             on_poison: OnPoison::parse(&on_poison)
                 .ok_or_else(|| corrupt(format!("`{on_poison}` is no poison policy")))?,
+        },
+    })
+}
+
+/// Reads an envelope that any writer may have put there. SQLite takes whatever is written into a column, and one odd row
+/// must not stop the log: an event stands in for it, with all that can be read and the reason.
+pub(super) fn foreign_envelope(row: &SqliteRow) -> Result<Envelope, StoreError> {
+    match envelope(row) {
+        Err(StoreError::Corrupt { row: place, problem }) => stand_in(row, &format!("{place}: {problem}")),
+        read => read,
+    }
+}
+
+fn stand_in(row: &SqliteRow, problem: &str) -> Result<Envelope, StoreError> {
+    let seq: i64 = get(row, "seq")?;
+    let bytes = |column| row.try_get_unchecked::<Option<Vec<u8>>, _>(column).ok().flatten();
+    let some_text = |column| bytes(column).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+    let text = |column| some_text(column).unwrap_or_default();
+    let key = some_text("key");
+    let by_ordering = if key.is_some() { OnPoison::Park } else { OnPoison::Skip };
+    let headers = [
+        (MALFORMED, format!("{problem}; a payload that is no text is kept in hexadecimal digits")),
+        ("outbox-id", text("id")),
+        ("outbox-headers", text("headers")),
+    ];
+    Ok(Envelope {
+        seq: Seq(seq),
+        occurred_at: get(row, "occurred_at").map_or_else(|_| OffsetDateTime::now_utc(), moment),
+        event: NewEvent {
+            // One that is the same at each reading.
+            id: text("id").parse().unwrap_or(EventId(Uuid::from_u128(seq.unsigned_abs().into()))),
+            source: text("source"),
+            topic: text("topic"),
+            key,
+            event_type: text("event_type"),
+            event_version: get(row, "event_version").unwrap_or(0),
+            payload: String::from_utf8(bytes("payload").unwrap_or_default())
+                .unwrap_or_else(|error| error.as_bytes().iter().map(|byte| format!("{byte:02x}")).collect()),
+            dataschema: text("dataschema"),
+            headers: headers.map(|(name, value)| (name.to_owned(), value)).into(),
+            traceparent: None,
+            tracestate: None,
+            twin: None,
+            on_poison: OnPoison::parse(&text("on_poison")).unwrap_or(by_ordering),
         },
     })
 }

@@ -2,7 +2,7 @@
 
 use super::{
     SqliteStore,
-    row::{bind_event, database, envelope, millis},
+    row::{bind_event, database, foreign_envelope, millis},
     transaction::{self, check_fence},
 };
 use crate::{
@@ -68,7 +68,7 @@ pub(super) async fn list(
         .fetch_all(&store.pool)
         .await
         .map_err(database("read scheduled events"))?;
-    rows.iter().map(|row| envelope(row).map(Scheduled::from_row)).collect()
+    rows.iter().map(|row| foreign_envelope(row).map(Scheduled::from_row)).collect()
 }
 
 pub(super) async fn due_in(store: &SqliteStore) -> Result<Option<Duration>, StoreError> {

@@ -244,7 +244,9 @@ async fn what_a_crashed_consumer_left_between_acks_comes_first() {
 #[tokio::test]
 async fn a_subscription_that_is_dropped_in_every_wait_still_catches_up() {
     let Some(server) = Nats::shared().await else { return };
+    let proxy = Proxy::to(server.port()).await;
     let broker = NatsBroker::new(config(server.url()));
+    let slow = NatsBroker::new(config(format!("nats://{}", proxy.address())));
     let topic = server.fresh_topic();
     let sent = [event(&topic, Some("foobar")), event(&topic, Some("foobar"))];
     publish(&broker, &sent[0]).await.unwrap();
@@ -253,7 +255,9 @@ async fn a_subscription_that_is_dropped_in_every_wait_still_catches_up() {
     drop(crashed);
     publish(&broker, &sent[1]).await.unwrap();
 
-    let mut next = broker.subscribe(&subscription(&topic, "14")).await.unwrap();
+    let mut next = slow.subscribe(&subscription(&topic, "14")).await.unwrap();
+    // Every answer takes longer than a wait.
+    proxy.delay(Duration::from_millis(25));
     let mut received = Vec::new();
     let started = Instant::now();
     while received.len() < 2 {

@@ -15,7 +15,7 @@ use crate::broker::BrokerError;
 use async_nats::jetstream::{self, ErrorCode, consumer::Info};
 
 /// How many places are looked at in one go; the next goes on from there.
-const PLACES_MAX: u64 = 1_000;
+const PLACES_MAX: u64 = 500;
 
 #[derive(serde::Serialize)]
 struct Place {

@@ -64,6 +64,8 @@ const REQUEST_GRACE: Duration = Duration::from_millis(250);
 const EXPIRY: Duration = Duration::from_millis(200);
 /// What a server gets that was busier, at most: each time twice as long as before.
 const EXPIRY_MAX: Duration = Duration::from_secs(5);
+/// After so many tries it is looked whether something is gone: a server that is only slow is not asked more.
+const TRIES_BEFORE_LOOK: u32 = 3;
 /// How long nothing may come of what is missing, until the server is taken not to have looked in time.
 const STANDSTILL_MAX: Duration = Duration::from_secs(1);
 /// Between two looks at whether acks were taken.
@@ -94,8 +96,11 @@ pub(super) struct NatsSubscription {
     told_at: Option<Instant>,
     /// When something came last, or was to begin to come.
     came_at: Instant,
-    /// How long the server gets to look at its deliveries.
-    expiry: Duration,
+    /// How often all that the server waits for was collected in vain.
+    tries: u32,
+    /// What the server is being asked. It goes on where it was after a caller has dropped its wait: work that ends all the
+    /// time would else let nothing come to its end here.
+    asking: Option<BoxFuture<'static, Result<Answer, BrokerError>>>,
     has_unflushed_acks: bool,
 }
 
@@ -140,6 +145,14 @@ impl Awaited {
     }
 }
 
+/// What the server says of the durable.
+struct Answer {
+    consumer: Consumer<pull::Config>,
+    info: Info,
+    /// How far what is gone was looked for.
+    looked_until: Option<u64>,
+}
+
 struct Request {
     deliveries: pull::Batch,
     ends: Instant,
@@ -178,7 +191,8 @@ impl NatsSubscription {
             looked_until: 0,
             told_at: None,
             came_at: Instant::now(),
-            expiry: EXPIRY,
+            tries: 0,
+            asking: None,
             has_unflushed_acks: false,
         })
     }
@@ -211,20 +225,19 @@ impl NatsSubscription {
                 self.request = None;
                 // The caller has the others.
                 self.held.retain(|_, held| held.state != State::Ready);
-                self.declare(self.config.ack_wait).await?;
-                let info = self.info().await?;
+                let info = self.declare(self.config.ack_wait, false).await?;
                 self.last_delivery = info.delivered.consumer_sequence;
                 self.phase = if info.num_ack_pending > 0 { Phase::Shortening } else { Phase::InOrder };
             }
             Phase::Shortening => {
                 self.request = None;
-                self.declare(Duration::from_millis(1)).await?;
-                self.phase = Phase::Expiring(Instant::now() + self.expiry);
+                self.declare(Duration::from_millis(1), self.tries >= TRIES_BEFORE_LOOK).await?;
+                let expiry = EXPIRY * 2_u32.saturating_pow(self.tries);
+                self.phase = Phase::Expiring(Instant::now() + expiry.min(EXPIRY_MAX));
             }
             Phase::Expiring(until) => {
                 sleep_until(until).await;
-                self.declare(self.config.ack_wait).await?;
-                let info = self.info().await?;
+                let info = self.declare(self.config.ack_wait, false).await?;
                 self.last_delivery = info.delivered.consumer_sequence;
                 self.awaited = Awaited::of(&info);
                 self.came_at = Instant::now();
@@ -237,17 +250,14 @@ impl NatsSubscription {
                     return self.wait_for_delivery(REQUEST_MIN, standstill.min(deadline)).await;
                 }
                 self.tell_if_it_takes_long();
-                let info = self.info().await?;
-                let topic = &self.config.topic;
-                self.looked_until = gone::ack(&self.context, topic, &info, self.looked_until).await?;
-                self.expiry = (self.expiry * 2).min(EXPIRY_MAX);
+                self.tries = self.tries.saturating_add(1);
                 self.phase = Phase::Shortening;
             }
             Phase::InOrder => {}
         }
         if self.phase == Phase::InOrder {
             self.told_at = None;
-            self.expiry = EXPIRY;
+            self.tries = 0;
         }
         Ok(())
     }
@@ -267,17 +277,20 @@ impl NatsSubscription {
         );
     }
 
-    /// Where the durable stands now. What comes back from declaring it does not say that: a server that was restarted gives
-    /// the first who declares it the numbers of its start.
-    async fn info(&self) -> Result<Info, BrokerError> {
-        let subject = format!("CONSUMER.INFO.{}.{}", self.config.topic, durable_name(&self.config));
-        request(&self.context, RECEIVE, &subject, &NoBody {}).await
-    }
-
-    /// Declares the durable, also one that somebody deleted, or changes its ack wait.
-    async fn declare(&mut self, ack_wait: Duration) -> Result<(), BrokerError> {
-        self.consumer = declare(&self.context, &self.config, ack_wait).await?;
-        Ok(())
+    /// Declares the durable, also one that somebody deleted, or changes its ack wait; says where it stands. With `looks`
+    /// the server is told what is gone.
+    async fn declare(&mut self, ack_wait: Duration, looks: bool) -> Result<Info, BrokerError> {
+        let (context, config, looked_until) =
+            (&self.context, &self.config, looks.then_some(self.looked_until));
+        let asking = self
+            .asking
+            .get_or_insert_with(|| Box::pin(ask(context.clone(), config.clone(), ack_wait, looked_until)));
+        let answer = asking.await;
+        self.asking = None;
+        let Answer { consumer, info, looked_until } = answer?;
+        self.consumer = consumer;
+        self.looked_until = looked_until.unwrap_or(self.looked_until);
+        Ok(info)
     }
 
     /// Takes over what has arrived, without waiting.
@@ -307,7 +320,7 @@ impl NatsSubscription {
         }
     }
 
-    async fn open_request(&self, wait: Duration) -> Result<Request, BrokerError> {
+    async fn open_request(&mut self, wait: Duration) -> Result<Request, BrokerError> {
         let open_for = wait.clamp(REQUEST_MIN, REQUEST_MAX);
         let batch = self.consumer.batch().max_messages(self.config.in_flight_max as usize).expires(open_for);
         match batch.messages().await {
@@ -426,7 +439,7 @@ impl NatsSubscription {
         }
         self.context.client().flush().await.map_err(|error| unavailable(ACK, error))?;
         for _ in 0..FLUSH_LOOKS_MAX {
-            if self.info().await?.num_ack_pending <= self.held.len() {
+            if info(&self.context, &self.config).await?.num_ack_pending <= self.held.len() {
                 break;
             }
             sleep(LOOK_PAUSE).await;
@@ -467,6 +480,28 @@ impl Subscription for NatsSubscription {
         }
         Box::pin(future::ready(Ok(())))
     }
+}
+
+async fn ask(
+    context: jetstream::Context,
+    config: SubscriptionConfig,
+    ack_wait: Duration,
+    look_after: Option<u64>,
+) -> Result<Answer, BrokerError> {
+    let consumer = declare(&context, &config, ack_wait).await?;
+    let info = info(&context, &config).await?;
+    let looked_until = match look_after {
+        Some(place) => Some(gone::ack(&context, &config.topic, &info, place).await?),
+        None => None,
+    };
+    Ok(Answer { consumer, info, looked_until })
+}
+
+/// Where the durable stands now. What comes back from declaring it does not say that: a server that was restarted gives
+/// the first who declares it the numbers of its start.
+async fn info(context: &jetstream::Context, config: &SubscriptionConfig) -> Result<Info, BrokerError> {
+    let subject = format!("CONSUMER.INFO.{}.{}", config.topic, durable_name(config));
+    request(context, RECEIVE, &subject, &NoBody {}).await
 }
 
 /// Declares the durable, or changes the ack wait and the limits of the one that stands.

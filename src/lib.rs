@@ -43,6 +43,8 @@ pub use outbox_schema::{compat, xtask};
 
 #[cfg(feature = "nats")]
 pub use outbox_runtime::broker::nats;
+#[cfg(feature = "redis")]
+pub use outbox_runtime::broker::redis;
 #[cfg(feature = "conformance")]
 pub use outbox_runtime::conformance;
 #[cfg(feature = "postgres")]

@@ -20,9 +20,13 @@ struct Server {
     is_installed: fn() -> bool,
 }
 
-const SERVERS: [Server; 2] = [
+const SERVERS: [Server; 3] = [
     Server { package: "postgresql-15", is_installed: postgres_is_installed },
     Server { package: "nats-server", is_installed: || !nats_programs().is_empty() },
+    Server {
+        package: "redis-server",
+        is_installed: || search_path("redis-server").any(|file| file.is_file()),
+    },
 ];
 
 /// Installs the servers that are missing.
@@ -70,19 +74,19 @@ pub(crate) fn tools() -> Result<PathBuf, String> {
 
 /// Every NATS server on this machine: the packaged one, then the newer one of the tools.
 pub(crate) fn nats_programs() -> Vec<PathBuf> {
-    let packaged = search_path().find(|file| file.is_file());
+    let packaged = search_path("nats-server").find(|file| file.is_file());
     packaged
         .into_iter()
         .chain(Some(tools_folder().join("nats-server")).filter(|file| file.is_file()))
         .collect()
 }
 
-fn search_path() -> impl Iterator<Item = PathBuf> {
+fn search_path(program: &str) -> impl Iterator<Item = PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let mut folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
     // Debian keeps servers where the `PATH` of an ordinary account does not look.
     folders.push("/usr/sbin".into());
-    folders.into_iter().map(|folder| folder.join("nats-server"))
+    folders.into_iter().map(move |folder| folder.join(program))
 }
 
 fn postgres_is_installed() -> bool {

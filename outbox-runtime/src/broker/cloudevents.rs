@@ -67,6 +67,12 @@ pub(crate) fn read(place: Place<'_>, attributes: Headers, payload: &[u8]) -> Res
         .map_err(|problem| Malformed { envelope: stand_in(place, attributes, payload), problem })
 }
 
+/// What is left of a message of which the broker's own part cannot be read.
+#[cfg(feature = "redis")]
+pub(crate) fn malformed(place: Place<'_>, attributes: Headers, payload: &[u8], problem: String) -> Malformed {
+    Malformed { envelope: stand_in(place, attributes, payload), problem }
+}
+
 fn read_event(topic: &str, mut attributes: Headers, payload: &[u8]) -> Result<Envelope, String> {
     if let Some((name, _)) = attributes.iter().find(|(_, value)| value.contains('\0')) {
         return Err(format!("the attribute `{name}` has a NUL character"));

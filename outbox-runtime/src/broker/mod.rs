@@ -2,13 +2,15 @@
 //!
 //! Both traits are dyn-compatible, since a broker is chosen at run time: one boxed future a batch.
 
-#[cfg(feature = "nats")]
+#[cfg(any(feature = "nats", feature = "redis"))]
 mod cloudevents;
 #[cfg(feature = "local")]
 pub(crate) mod local;
 #[cfg(feature = "nats")]
 pub mod nats;
 pub mod partition;
+#[cfg(feature = "redis")]
+pub mod redis;
 
 use crate::{envelope::Envelope, store::StoreError};
 use futures_util::future::BoxFuture;

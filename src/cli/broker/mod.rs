@@ -2,6 +2,8 @@
 
 #[cfg(feature = "nats")]
 mod nats;
+#[cfg(feature = "redis")]
+mod redis;
 
 use super::{address::Address, args::RelayArgs, failure::Failure};
 use crate::broker::Broker;
@@ -13,6 +15,8 @@ type Make = fn(&RelayArgs) -> Arc<dyn Broker>;
 const BROKERS: &[(&[&str], Make)] = &[
     #[cfg(feature = "nats")]
     (nats::SCHEMES, nats::make),
+    #[cfg(feature = "redis")]
+    (redis::SCHEMES, redis::make),
 ];
 
 /// The broker that was named; it connects when it is first needed.

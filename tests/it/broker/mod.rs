@@ -2,9 +2,12 @@
 
 mod local;
 mod nats;
+mod parts;
+mod redis;
 
 use outbox::broker::Broker;
 use outbox::broker::nats::{NatsBroker, NatsConfig};
+use outbox::broker::redis::{RedisBroker, RedisConfig};
 use outbox::conformance::broker::{LocalRig, Rig, capability_table};
 use outbox::sqlite::SqliteStore;
 use outbox_tests::servers::Nats;
@@ -15,11 +18,12 @@ async fn the_readme_shows_what_each_broker_declares() {
     let folder = tempfile::tempdir().unwrap();
     let url = format!("sqlite://{}", folder.path().join("outbox.db").display());
     let local = LocalRig::new(SqliteStore::open(&url).await.unwrap());
+    let redis = RedisBroker::new(RedisConfig::default());
     let nats = NatsBroker::new(NatsConfig { servers: nats.url(), ..NatsConfig::default() });
     // Only its server knows the largest message.
     nats.connect().await.unwrap();
 
-    let table = capability_table(&[local.capabilities(), nats.capabilities()]);
+    let table = capability_table(&[local.capabilities(), redis.capabilities(), nats.capabilities()]);
 
     let readme = include_str!("../../../README.md");
     assert!(readme.contains(&table), "the README has another table than this:\n{table}");

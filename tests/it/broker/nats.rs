@@ -1,18 +1,17 @@
 //! NATS JetStream on every installed server version.
 
+use super::parts::{event, publish, receive, subscription};
 use futures_util::future::BoxFuture;
-use outbox::OnPoison;
 use outbox::broker::nats::{NatsBroker, NatsConfig};
-use outbox::broker::{Broker, BrokerError, Outgoing, Published, Subscription, SubscriptionConfig};
+use outbox::broker::{Broker, BrokerError, Published, Subscription, SubscriptionConfig};
 use outbox::conformance::broker::{Rig, Server, check};
-use outbox::envelope::{Envelope, EventId, NewEvent, Seq};
+use outbox::envelope::{EventId, NewEvent};
 use outbox_tests::{
     proxy::Proxy,
     servers::{Nats, certificate},
 };
 use std::path::Path;
 use std::time::{Duration, Instant};
-use time::OffsetDateTime;
 
 /// What the server calls partition 14 of the consumer of [`subscription`].
 const DURABLE: &str = "billing=charge-14";
@@ -464,62 +463,6 @@ async fn what_is_gone_from_the_stream_is_waited_for_no_longer() {
     }
 }
 
-/// Receives and acks that many events; returns the ids in the order of their first delivery.
-async fn receive(subscription: &mut dyn Subscription, count: usize) -> Vec<EventId> {
-    let started = Instant::now();
-    let mut ids = Vec::new();
-    while ids.len() < count {
-        assert!(started.elapsed() < Duration::from_secs(30), "only {ids:?} came");
-        let Ok(deliveries) = subscription.next(1, Duration::from_millis(500)).await else { continue };
-        for delivery in deliveries {
-            let _ = subscription.ack(&[delivery.token]).await;
-            let id = delivery.event.unwrap().id;
-            if !ids.contains(&id) {
-                ids.push(id);
-            }
-        }
-    }
-    ids
-}
-
-async fn publish(broker: &NatsBroker, event: &NewEvent) -> Result<Published, BrokerError> {
-    let envelope = Envelope {
-        seq: Seq(Seq::ORIGIN.0 + 1),
-        occurred_at: OffsetDateTime::now_utc(),
-        event: event.clone(),
-    };
-    let outgoing = [Outgoing { envelope: &envelope, message_id: event.id.0 }];
-    Ok(broker.publish(&outgoing).await?.remove(0))
-}
-
 fn config(servers: String) -> NatsConfig {
     NatsConfig { servers, request_timeout: Duration::from_secs(2), ..NatsConfig::default() }
-}
-
-fn subscription(topic: &str, partition: &str) -> SubscriptionConfig {
-    SubscriptionConfig {
-        consumer: "billing.charge".to_owned(),
-        topic: topic.to_owned(),
-        partition: partition.to_owned(),
-        ack_wait: Duration::from_secs(30),
-        in_flight_max: 64,
-    }
-}
-
-fn event(topic: &str, key: Option<&str>) -> NewEvent {
-    NewEvent {
-        id: EventId::now(),
-        source: "/tests".to_owned(),
-        topic: topic.to_owned(),
-        key: key.map(str::to_owned),
-        event_type: "tests.happened".to_owned(),
-        event_version: 1,
-        payload: r#"{"eventType":"tests.happened","eventVersion":1}"#.to_owned(),
-        dataschema: "urn:outbox:tests.happened:1".to_owned(),
-        headers: [].into(),
-        traceparent: None,
-        tracestate: None,
-        twin: None,
-        on_poison: OnPoison::Park,
-    }
 }

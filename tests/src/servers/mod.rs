@@ -10,13 +10,17 @@
 //! A server that is not installed is a printed skip, or a failure where `OUTBOX_REQUIRE_SERVERS` names it or is
 //! `all`. Adding a server is one file beside [`postgres`](Postgres) with the same methods.
 
+mod broker;
 mod nats;
 mod postgres;
 mod process;
+mod redis;
 
+pub use broker::BrokerServer;
 pub use nats::Nats;
 pub use postgres::Postgres;
 pub use process::Process;
+pub use redis::Redis;
 
 use std::fs::{File, Permissions};
 use std::net::TcpListener;

@@ -1,0 +1,161 @@
+//! One event as an entry of a stream: CloudEvents attributes as fields `ce_…`, the payload as the field `data`.
+
+use crate::{
+    broker::{
+        Malformed,
+        cloudevents::{self, CONTENT_TYPE, Place},
+        partition,
+    },
+    envelope::{Envelope, Headers},
+};
+use std::{borrow::Cow, fmt, str::FromStr};
+use time::OffsetDateTime;
+
+const PREFIX: &str = "ce_";
+const CONTENT_TYPE_NAME: &str = "content-type";
+const DATA: &str = "data";
+
+/// The id of an entry: when the server took it, and a number among those of that millisecond.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct EntryId {
+    millis: u64,
+    number: u64,
+}
+
+impl fmt::Display for EntryId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}-{}", self.millis, self.number)
+    }
+}
+
+impl FromStr for EntryId {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let parts = text.split_once('-').and_then(|(millis, number)| {
+            Some(Self { millis: millis.parse().ok()?, number: number.parse().ok()? })
+        });
+        parts.ok_or_else(|| format!("`{text}` is not the id of an entry"))
+    }
+}
+
+/// Names and values of an entry, one after the other, as the server gives them.
+pub(super) type Fields = Vec<Vec<u8>>;
+
+/// Name and value of a field.
+type Field<'a> = (Cow<'a, str>, Cow<'a, str>);
+
+/// The fields of one event, and how many bytes they are.
+pub(super) fn write(envelope: &Envelope) -> (Vec<Field<'_>>, usize) {
+    let mut fields: Vec<Field<'_>> = vec![(CONTENT_TYPE_NAME.into(), CONTENT_TYPE.into())];
+    let attributes = cloudevents::attributes(envelope);
+    fields.extend(attributes.into_iter().map(|(name, value)| (format!("{PREFIX}{name}").into(), value)));
+    fields.push((DATA.into(), envelope.payload.as_str().into()));
+    let bytes = fields.iter().map(|(name, value)| name.len() + value.len()).sum();
+    (fields, bytes)
+}
+
+/// The partition key, without reading the rest.
+pub(super) fn key_of(fields: &Fields) -> Option<String> {
+    let (pairs, _) = fields.as_chunks::<2>();
+    let [_, key] = pairs.iter().find(|[name, _]| name == b"ce_partitionkey")?;
+    Some(String::from_utf8_lossy(key).into_owned())
+}
+
+/// The event that an entry holds.
+#[expect(clippy::result_large_err, reason = "both sides are an envelope")]
+pub(super) fn read(
+    topic: &str,
+    partition: &str,
+    id: EntryId,
+    fields: &Fields,
+) -> Result<Envelope, Malformed> {
+    let (pairs, _) = fields.as_chunks::<2>();
+    let (mut attributes, mut others) = (Headers::new(), Headers::new());
+    let mut payload: &[u8] = &[];
+    let mut problem = None;
+    for [name, value] in pairs {
+        if name == DATA.as_bytes() {
+            payload = value;
+            continue;
+        }
+        let name = String::from_utf8_lossy(name).replace('\0', "\u{fffd}");
+        let text = String::from_utf8_lossy(value);
+        match name.strip_prefix(PREFIX) {
+            Some(attribute) => {
+                if matches!(text, Cow::Owned(_)) {
+                    problem = Some(format!("the attribute `{attribute}` is not UTF-8"));
+                }
+                attributes.insert(attribute.to_owned(), text.into_owned());
+            }
+            None => {
+                others.insert(name, text.into_owned());
+            }
+        }
+    }
+    let place = place(topic, partition, id);
+    let read = match problem {
+        Some(problem) => Err(cloudevents::malformed(place, attributes, payload, problem)),
+        None => cloudevents::read(place, attributes, payload),
+    };
+    read.map_err(|mut malformed| {
+        // Whoever wrote it may know it by fields of his own.
+        others.remove(CONTENT_TYPE_NAME);
+        for (name, value) in others {
+            malformed.envelope.event.headers.entry(name).or_insert(value.replace('\0', "\u{fffd}"));
+        }
+        malformed
+    })
+}
+
+/// Where an entry lies. Two partitions number their entries alike, so the partition is told by the nanoseconds, of which a
+/// stream knows none: what is no event has an id made of its place.
+fn place<'a>(topic: &'a str, partition: &str, id: EntryId) -> Place<'a> {
+    let partition =
+        if partition == partition::ANY { u32::from(u16::MAX) } else { partition.parse().unwrap_or(0) };
+    let nanos = i128::from(id.millis) * 1_000_000 + i128::from(partition);
+    Place {
+        topic,
+        position: (id.millis << 20).wrapping_add(id.number),
+        stored_at: OffsetDateTime::from_unix_timestamp_nanos(nanos).unwrap_or(OffsetDateTime::UNIX_EPOCH),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{EntryId, Fields, place, read};
+
+    fn id(text: &str) -> EntryId {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn ids_are_ordered_by_number_and_not_by_text() {
+        assert!(id("9-1") < id("10-0") && id("10-2") < id("10-11"));
+        assert_eq!(id("1790000000000-3").to_string(), "1790000000000-3");
+        assert!("1790000000000".parse::<EntryId>().is_err());
+    }
+
+    #[test]
+    fn the_same_id_in_two_partitions_is_two_places() {
+        let of = |partition| {
+            let malformed = read("orders", partition, id("1790000000000-0"), &Fields::new()).unwrap_err();
+            malformed.envelope.id
+        };
+        assert_eq!(of("1"), of("1"));
+        assert_ne!(of("1"), of("2"));
+        assert_ne!(of("0"), of("any"));
+        let positions = ["5-0", "5-1", "6-0"].map(|text| place("orders", "0", id(text)).position);
+        assert!(positions.is_sorted());
+    }
+
+    #[test]
+    fn an_entry_of_anybody_keeps_its_fields() {
+        let fields: Fields = ["who", "me", "ce_source", "\u{1}"].map(|text| text.as_bytes().to_vec()).into();
+        let malformed = read("orders", "0", id("5-0"), &fields).unwrap_err();
+        assert_eq!(malformed.envelope.headers["who"], "me");
+        let fields: Fields = vec![b"ce_source".to_vec(), vec![0xff]];
+        let malformed = read("orders", "0", id("5-0"), &fields).unwrap_err();
+        assert!(malformed.problem.contains("`source` is not UTF-8"), "{}", malformed.problem);
+    }
+}

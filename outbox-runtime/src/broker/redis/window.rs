@@ -1,0 +1,149 @@
+//! The entries that are delivered to this side and not acked: in the order of the stream, each with what became of it.
+
+use super::entry::{EntryId, Fields, key_of};
+use crate::broker::AckToken;
+use std::{
+    collections::{BTreeMap, HashMap, HashSet},
+    time::Duration,
+};
+use tokio::time::Instant;
+
+/// What one partition has delivered and not heard back of.
+pub(super) struct Window {
+    held: BTreeMap<EntryId, Held>,
+    places: HashMap<AckToken, EntryId>,
+    next_token: u64,
+    /// How long the caller may have a delivery before it gets it again.
+    ack_wait: Duration,
+}
+
+struct Held {
+    token: AckToken,
+    fields: Fields,
+    key: Option<String>,
+    state: State,
+    delivery_count: u32,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    Ready,
+    /// The caller has it, since then.
+    Yielded(Instant),
+    /// The caller gave it back until then.
+    Nacked(Instant),
+}
+
+impl Window {
+    pub(super) fn new(ack_wait: Duration) -> Self {
+        Self { held: BTreeMap::new(), places: HashMap::new(), next_token: 0, ack_wait }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.held.len()
+    }
+
+    /// Keeps a delivery; one that is here already stays what it is.
+    pub(super) fn hold(&mut self, id: EntryId, fields: Fields) {
+        if self.held.contains_key(&id) {
+            return;
+        }
+        let token = AckToken(self.next_token);
+        self.next_token += 1;
+        self.places.insert(token, id);
+        let key = key_of(&fields);
+        self.held.insert(id, Held { token, fields, key, state: State::Ready, delivery_count: 1 });
+    }
+
+    /// Lets go what the caller does not have: if it is still this side's, the server gives it again.
+    pub(super) fn let_go(&mut self) {
+        self.held.retain(|_, held| {
+            let stays = held.state != State::Ready;
+            if !stays {
+                self.places.remove(&held.token);
+            }
+            stays
+        });
+    }
+
+    pub(super) fn set_delivery_count(&mut self, id: EntryId, count: u32) {
+        if let Some(held) = self.held.get_mut(&id) {
+            held.delivery_count = count;
+        }
+    }
+
+    pub(super) fn delivery_count(&self, token: AckToken) -> Option<u32> {
+        Some(self.held.get(self.places.get(&token)?)?.delivery_count)
+    }
+
+    /// The caller is done with these.
+    pub(super) fn remove(&mut self, tokens: &[AckToken]) -> Vec<EntryId> {
+        let ids: Vec<EntryId> = tokens.iter().filter_map(|token| self.places.remove(token)).collect();
+        for id in &ids {
+            self.held.remove(id);
+        }
+        ids
+    }
+
+    pub(super) fn nack(&mut self, token: AckToken, delay: Duration) {
+        let held = self.places.get(&token).and_then(|id| self.held.get_mut(id));
+        if let Some(held) = held {
+            held.state = State::Nacked(Instant::now() + delay);
+        }
+    }
+
+    /// Whether the caller may have something now.
+    pub(super) fn is_due(&self) -> bool {
+        !self.due(1).is_empty()
+    }
+
+    /// When something that waits may be had.
+    pub(super) fn next_due(&self) -> Option<Instant> {
+        self.held.values().filter_map(|held| held.due_at(self.ack_wait)).min()
+    }
+
+    /// Hands over what is due.
+    pub(super) fn take_due(&mut self, max: u32) -> Vec<(AckToken, EntryId, &Fields)> {
+        let now = Instant::now();
+        let due = self.due(max as usize);
+        for id in &due {
+            let held = self.held.get_mut(id).expect("what is due is held");
+            if held.state != State::Ready {
+                held.delivery_count += 1;
+            }
+            held.state = State::Yielded(now);
+        }
+        due.into_iter().map(|id| (self.held[&id].token, id, &self.held[&id].fields)).collect()
+    }
+
+    /// What the caller may have now: in the order of the stream, nothing past an earlier event of its key that waits.
+    fn due(&self, max: usize) -> Vec<EntryId> {
+        let now = Instant::now();
+        let mut waiting_keys = HashSet::new();
+        let mut due = Vec::new();
+        for (id, held) in &self.held {
+            if due.len() >= max {
+                break;
+            }
+            let is_due = held.due_at(self.ack_wait).is_none_or(|due_at| due_at <= now);
+            let waits_behind = held.key.as_ref().is_some_and(|key| waiting_keys.contains(key));
+            if is_due && !waits_behind {
+                due.push(*id);
+            } else if matches!(held.state, State::Nacked(_)) {
+                waiting_keys.extend(held.key.as_ref());
+            }
+        }
+        due
+    }
+}
+
+impl Held {
+    /// When the caller may have it; `None` when at any time.
+    fn due_at(&self, ack_wait: Duration) -> Option<Instant> {
+        match self.state {
+            State::Ready => None,
+            State::Yielded(since) => Some(since + ack_wait),
+            State::Nacked(until) => Some(until),
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! The server of a broker, whichever it is, for tests that are about none in particular.
+
+use super::{Nats, Redis};
+use std::io;
+
+/// A private server of one broker.
+#[derive(Debug)]
+pub enum BrokerServer {
+    /// NATS JetStream.
+    Nats(Nats),
+    /// Redis.
+    Redis(Redis),
+}
+
+impl BrokerServer {
+    /// The broker's name.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Nats(_) => "nats",
+            Self::Redis(_) => "redis",
+        }
+    }
+
+    /// The address of this server.
+    #[must_use]
+    pub fn url(&self) -> String {
+        match self {
+            Self::Nats(server) => server.url(),
+            Self::Redis(server) => server.url(),
+        }
+    }
+
+    /// The port on loopback; it stays the same over [`restart`](Self::restart).
+    #[must_use]
+    pub fn port(&self) -> u16 {
+        match self {
+            Self::Nats(server) => server.port(),
+            Self::Redis(server) => server.port(),
+        }
+    }
+
+    /// Ends the server by SIGKILL.
+    pub fn kill(&self) {
+        match self {
+            Self::Nats(server) => server.kill(),
+            Self::Redis(server) => server.kill(),
+        }
+    }
+
+    /// Starts the server on the data it had, after killing it if it runs, and waits until it answers.
+    pub async fn restart(&self) {
+        match self {
+            Self::Nats(server) => server.restart().await,
+            Self::Redis(server) => server.restart().await,
+        }
+    }
+
+    /// How many messages a topic holds.
+    pub async fn count_messages(&self, topic: &str) -> u64 {
+        match self {
+            Self::Nats(server) => server.count_messages(topic).await,
+            Self::Redis(server) => server.count_messages(topic).await,
+        }
+    }
+
+    /// Puts a message of somebody else into a partition; the server may be down.
+    ///
+    /// # Errors
+    /// The server did not take it.
+    pub async fn put_foreign(&self, topic: &str, partition: u16, payload: &str) -> io::Result<()> {
+        match self {
+            Self::Nats(server) => {
+                let subject = format!("{topic}.{partition}.strange");
+                server.try_publish_raw(&subject, b"", payload.as_bytes()).await
+            }
+            Self::Redis(server) => server.put_foreign(topic, partition, payload).await,
+        }
+    }
+}

@@ -150,7 +150,7 @@ async fn after_the_end_of_a_process_heads_that_are_always_due_hold_no_delivery_u
     let Some(world) = World::<outbox::postgres::PostgresStore>::start().await else { return };
     let Some(nats) = Nats::private().await else { return };
     let relay = world.relay(nats_broker(&nats.url(), None)).await;
-    let consume = || actor(ACTOR, &["consume", "--db", &world.url, "--nats", &nats.url()]);
+    let consume = || actor(ACTOR, &["consume", "--db", &world.url, "--broker", &nats.url()]);
     let mut first = consume();
     world.enqueue_each([planned("held", 0, Plan::FailForGood)]).await;
     eventually("its key waits", async || !dead_letters(&world).await.is_empty()).await;

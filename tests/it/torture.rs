@@ -35,6 +35,16 @@ fn sqlite_and_nats_keep_every_promise() {
 }
 
 #[test]
+fn postgres_and_redis_keep_every_promise() {
+    assert_promises_kept("postgres", "redis");
+}
+
+#[test]
+fn sqlite_and_redis_keep_every_promise() {
+    assert_promises_kept("sqlite", "redis");
+}
+
+#[test]
 fn sqlite_and_local_keep_every_promise() {
     assert_promises_kept("sqlite", "local");
 }

@@ -64,6 +64,8 @@ pub enum BrokerKind {
     Local,
     /// A private server, which is killed and restarted.
     Nats,
+    /// The same.
+    Redis,
 }
 
 /// A fault of ours, to see that it is found.
@@ -171,7 +173,7 @@ async fn arena<S: TortureStore>(options: Options, folder: &Path, ground: Ground)
 
 async fn play<S: TortureStore>(arena: &Arc<Arena<S>>) -> Result<(), String> {
     let options = &arena.options;
-    let relays = if options.broker == BrokerKind::Nats { 2 } else { 0 };
+    let relays = if options.broker == BrokerKind::Local { 0 } else { 2 };
     for (role, count) in [(Role::Producer, 2), (Role::Relay, relays), (Role::Consumer, 2)] {
         arena.crew.lock().await.want(role, count);
     }

@@ -14,6 +14,7 @@ pub use versions::{Moved, MovedV1, MovedV2};
 use crate::history::{Happening, Recorder};
 use outbox::broker::Broker;
 use outbox::nats::{NatsBroker, NatsConfig};
+use outbox::redis::{RedisBroker, RedisConfig};
 use outbox::{Catalog, Outbox, RelayConfig, RetryPolicy, Runner, RunnerBuilder, Settings, Start};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -162,7 +163,21 @@ pub fn quick_relay() -> RelayConfig {
     RelayConfig { retry, ..RelayConfig::default() }
 }
 
-/// A broker on the server at that address, with few partitions, since a test starts them all.
+/// A broker on the server at that address, whichever it is, with few partitions, since a test starts them all.
+#[must_use]
+pub fn broker_at(url: &str) -> Arc<dyn Broker> {
+    if !url.starts_with("redis") {
+        return nats_broker(url, None);
+    }
+    Arc::new(RedisBroker::new(RedisConfig {
+        server: url.to_owned(),
+        partitions: 4,
+        request_timeout: Duration::from_secs(2),
+        ..RedisConfig::default()
+    }))
+}
+
+/// As [`broker_at`], of NATS.
 #[must_use]
 pub fn nats_broker(url: &str, dedup_window: Option<Duration>) -> Arc<dyn Broker> {
     let default = NatsConfig::default();

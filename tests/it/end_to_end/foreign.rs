@@ -65,7 +65,7 @@ impl Message {
         let lines =
             self.headers.iter().map(|(name, value)| [name.as_bytes(), b": ", value, b"\r\n"].concat());
         let headers: Vec<u8> = lines.flatten().collect();
-        scene.nats.publish_raw("world.0.world.noted", &headers, &self.payload).await;
+        scene.nats().publish_raw("world.0.world.noted", &headers, &self.payload).await;
     }
 }
 
@@ -161,9 +161,9 @@ async fn what_nobody_can_decode_is_set_aside_and_the_next_event_is_handled<S: Te
         Message::new("good", count).publish(&scene).await;
         count += 1;
     }
-    scene.nats.publish_raw("world.any.by.hand", b"", b"hello").await;
+    scene.nats().publish_raw("world.any.by.hand", b"", b"hello").await;
     scene
-        .nats
+        .nats()
         .publish_raw(
             "world.any.by.hand",
             b"Weird: 
@@ -234,7 +234,7 @@ async fn a_dead_letter_whose_ack_was_lost_stands_once<S: TestStore>() {
     for n in 0..3 {
         Message::new(&format!("bad-{n}"), n).payload("{").publish(&scene).await;
     }
-    scene.nats.publish_raw("world.any.by.hand", b"", b"hello").await;
+    scene.nats().publish_raw("world.any.by.hand", b"", b"hello").await;
 
     for _ in 0..2 {
         wait_for_end(&mut scene.act("consume", &["--die-at-ack"])).await;

@@ -1,8 +1,9 @@
-//! The whole chain on a real broker: enqueue, relay, NATS, consumer; nothing lost, nothing doubled, in order.
+//! The whole chain on a real broker: enqueue, relay, broker, consumer; nothing lost, nothing doubled, in order.
 
 mod foreign;
 mod once;
 mod outage;
+mod redis;
 mod restart;
 mod sharing;
 
@@ -10,8 +11,8 @@ use outbox::Runner;
 use outbox::broker::{Broker, SubscriptionConfig};
 use outbox_tests::actor::actor;
 use outbox_tests::on_each_store;
-use outbox_tests::servers::{Nats, Process};
-use outbox_tests::world::{Heard, TestStore, World, eventually, nats_broker, noted, numbers_of};
+use outbox_tests::servers::{BrokerServer, Nats, Process};
+use outbox_tests::world::{Heard, TestStore, World, broker_at, eventually, noted, numbers_of};
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,22 +24,34 @@ on_each_store! {
     a_set_of_events_reaches_one_handler_and_its_follow_ups_come_back,
 }
 
-/// A world and a NATS server of its own: the topic of its events is always the same.
+/// A world and a broker's server of its own: the topic of its events is always the same.
 struct Scene<S: TestStore> {
     world: World<S>,
-    nats: Nats,
+    server: BrokerServer,
 }
 
 impl<S: TestStore> Scene<S> {
-    /// `None` is a skip that has been printed.
+    /// On NATS. `None` is a skip that has been printed.
     async fn start() -> Option<Self> {
-        let nats = Nats::private().await?;
-        Some(Self { world: World::start().await?, nats })
+        Self::start_on(BrokerServer::Nats(Nats::private().await?)).await
+    }
+
+    /// `None` is a skip that has been printed.
+    async fn start_on(server: BrokerServer) -> Option<Self> {
+        Some(Self { world: World::start().await?, server })
+    }
+
+    /// The server of a test that is about NATS.
+    fn nats(&self) -> &Nats {
+        match &self.server {
+            BrokerServer::Nats(nats) => nats,
+            other => panic!("this scene has {}", other.name()),
+        }
     }
 
     /// A connection of its own, as another process has.
     fn broker(&self) -> Arc<dyn Broker> {
-        nats_broker(&self.nats.url(), None)
+        broker_at(&self.server.url())
     }
 
     async fn relay(&self) -> Runner {
@@ -51,8 +64,8 @@ impl<S: TestStore> Scene<S> {
 
     /// Starts a process: a relay, a consumer or both.
     fn act(&self, role: &str, more: &[&str]) -> Process {
-        let (db, nats) = (&self.world.url, &self.nats.url());
-        let mut arguments = vec![role, "--db", db, "--nats", nats];
+        let (db, broker) = (&self.world.url, &self.server.url());
+        let mut arguments = vec![role, "--db", db, "--broker", broker];
         arguments.extend(more);
         actor(ACTOR, &arguments)
     }
@@ -105,6 +118,10 @@ fn assert_each_key_in_order(effects: &[(String, i64)]) {
 
 async fn what_is_enqueued_reaches_its_handler_once_and_in_order<S: TestStore>() {
     let Some(scene) = Scene::<S>::start().await else { return };
+    carry_a_hundred(scene).await;
+}
+
+async fn carry_a_hundred<S: TestStore>(scene: Scene<S>) {
     let (relay, consumer) = (scene.relay().await, scene.consume().await);
 
     scene.world.enqueue_each((0..100).map(|n| noted(&format!("key-{}", n % 9), n))).await;

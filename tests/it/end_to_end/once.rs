@@ -17,6 +17,10 @@ on_each_store! {
 
 async fn a_consumer_killed_before_each_of_its_acks_has_each_effect_once<S: TestStore>() {
     let Some(scene) = Scene::<S>::start().await else { return };
+    repeat_what_was_never_acked(scene).await;
+}
+
+pub(super) async fn repeat_what_was_never_acked<S: TestStore>(scene: Scene<S>) {
     let world = &scene.world;
     let relay = scene.relay().await;
     world.enqueue_each((0..60).map(|n| noted(&format!("key-{}", n % 7), n))).await;

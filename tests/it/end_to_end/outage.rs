@@ -99,7 +99,7 @@ async fn a_broker_that_comes_up_within_the_patience_is_waited_for() {
 async fn an_outage_of_the_broker_is_waited_out_and_work_resumes_by_itself<S: TestStore>() {
     let Some(scene) = Scene::<S>::start().await else { return };
     let world = &scene.world;
-    let proxy = Proxy::to(scene.nats.port()).await;
+    let proxy = Proxy::to(scene.nats().port()).await;
     let broker = || nats_broker(&format!("nats://{}", proxy.address()), None);
     let relay = world.relay(broker()).await;
     let consumer = world.runner().consume_from(broker()).start().await.unwrap();

@@ -3,7 +3,7 @@
 use super::{Scene, assert_once_and_in_order};
 use outbox::postgres::PostgresStore;
 use outbox::sqlite::SqliteStore;
-use outbox_tests::servers::{Nats, Postgres};
+use outbox_tests::servers::{BrokerServer, Nats, Postgres};
 use outbox_tests::world::{Noted, TestStore, World, noted};
 use std::time::{Duration, Instant};
 
@@ -47,6 +47,11 @@ async fn finish<S: TestStore>(scene: &Scene<S>) {
 #[tokio::test(flavor = "multi_thread")]
 async fn sqlite_loses_nothing_when_the_process_then_nats_are_killed_in_a_drain() {
     let Some(scene) = Scene::<SqliteStore>::start().await else { return };
+    drain_past_two_kills(scene).await;
+}
+
+/// Kills the process in a drain, and then the broker.
+pub(super) async fn drain_past_two_kills(scene: Scene<SqliteStore>) {
     scene.world.enqueue_all(&notes()).await;
     let mut process = scene.act("work", &[]);
 
@@ -54,8 +59,8 @@ async fn sqlite_loses_nothing_when_the_process_then_nats_are_killed_in_a_drain()
     process.kill();
     let mut process = scene.act("work", &[]);
     in_the_middle(&scene.world, EVENTS / 2).await;
-    scene.nats.kill();
-    scene.nats.restart().await;
+    scene.server.kill();
+    scene.server.restart().await;
 
     finish(&scene).await;
     assert!(process.is_running(), "the process did not live through it");
@@ -63,10 +68,15 @@ async fn sqlite_loses_nothing_when_the_process_then_nats_are_killed_in_a_drain()
 
 #[tokio::test(flavor = "multi_thread")]
 async fn postgres_loses_nothing_when_it_then_nats_are_killed_in_a_drain() {
-    let Some(postgres) = Postgres::private().await else { return };
     let Some(nats) = Nats::private().await else { return };
+    drain_past_a_kill_of_postgres_and(BrokerServer::Nats(nats)).await;
+}
+
+/// Kills the database in a drain, and then the broker.
+pub(super) async fn drain_past_a_kill_of_postgres_and(server: BrokerServer) {
+    let Some(postgres) = Postgres::private().await else { return };
     let world = World::<PostgresStore>::at(&postgres.fresh_database().await).await;
-    let scene = Scene { world, nats };
+    let scene = Scene { world, server };
     scene.world.enqueue_all(&notes()).await;
     let mut process = scene.act("work", &[]);
 
@@ -74,8 +84,8 @@ async fn postgres_loses_nothing_when_it_then_nats_are_killed_in_a_drain() {
     postgres.kill();
     postgres.restart().await;
     in_the_middle(&scene.world, EVENTS / 2).await;
-    scene.nats.kill();
-    scene.nats.restart().await;
+    scene.server.kill();
+    scene.server.restart().await;
 
     finish(&scene).await;
     assert!(process.is_running(), "the process did not live through it");

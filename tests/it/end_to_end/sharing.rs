@@ -44,6 +44,10 @@ async fn until_shared<S: TestStore>(world: &World<S>, processes: [&Process; 2]) 
 
 async fn two_processes_keep_the_order_of_a_failing_key_and_share_the_others<S: TestStore>() {
     let Some(scene) = Scene::<S>::start().await else { return };
+    share_beside_a_failing_key(scene).await;
+}
+
+pub(super) async fn share_beside_a_failing_key<S: TestStore>(scene: Scene<S>) {
     let world = &scene.world;
     let relay = scene.relay().await;
     let processes = [scene.act("consume", &[]), scene.act("consume", &[])];
@@ -68,6 +72,10 @@ async fn two_processes_keep_the_order_of_a_failing_key_and_share_the_others<S: T
 
 async fn the_second_process_takes_all_over_within_the_lease_when_the_first_is_killed<S: TestStore>() {
     let Some(scene) = Scene::<S>::start().await else { return };
+    take_over_from_a_killed_process(scene).await;
+}
+
+pub(super) async fn take_over_from_a_killed_process<S: TestStore>(scene: Scene<S>) {
     let world = &scene.world;
     let relay = scene.relay().await;
     let mut first = scene.act("consume", &[]);

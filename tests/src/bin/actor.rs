@@ -1,6 +1,6 @@
 //! One process of a crash test, told by its arguments what to be: it is there to be killed.
 //!
-//! `actor relay|consume|work|enqueue --db URL [--file PATH | --nats URL] [--die-after BATCHES] [--pause-ms N]
+//! `actor relay|consume|work|enqueue --db URL [--file PATH | --broker URL] [--die-after BATCHES] [--pause-ms N]
 //! [--die-at-ack] [--dedup-ms N] [--count N] [--die-of KEY] [--takeover-ms N]
 //! [--mended]`. The store is told from the address; `work` relays and consumes.
 #![allow(clippy::unwrap_used)]
@@ -11,7 +11,7 @@ use outbox::postgres::PostgresStore;
 use outbox::sqlite::SqliteStore;
 use outbox_tests::dying_broker::DyingBroker;
 use outbox_tests::file_broker::FileBroker;
-use outbox_tests::world::{TestStore, World, nats_broker, noted, quick, quick_relay};
+use outbox_tests::world::{TestStore, World, broker_at, nats_broker, noted, quick, quick_relay};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -65,7 +65,7 @@ async fn act<S: TestStore>(arguments: &Arguments) {
             runner.start().await.unwrap().run_until(std::future::pending()).await.unwrap();
         }
         "consume" => {
-            let runner = match arguments.value("--nats") {
+            let runner = match arguments.value("--broker") {
                 Some(_) => world.runner().consume_from(broker(arguments)),
                 None => world.runner().consume_locally(),
             };
@@ -83,13 +83,13 @@ fn take_over(arguments: &Arguments, settings: &mut Settings) {
 }
 
 fn broker(arguments: &Arguments) -> Arc<dyn Broker> {
-    if let Some(url) = arguments.value("--nats") {
+    if let Some(url) = arguments.value("--broker") {
         let window = arguments.number("--dedup-ms").map(|millis| Duration::from_millis(u64::from(millis)));
-        let nats = nats_broker(url, window);
+        let broker = if window.is_some() { nats_broker(url, window) } else { broker_at(url) };
         return match arguments.number("--die-after") {
-            Some(batches) => Arc::new(DyingBroker::after_batches(nats, batches)),
-            None if arguments.has("--die-at-ack") => Arc::new(DyingBroker::at_ack(nats)),
-            None => nats,
+            Some(batches) => Arc::new(DyingBroker::after_batches(broker, batches)),
+            None if arguments.has("--die-at-ack") => Arc::new(DyingBroker::at_ack(broker)),
+            None => broker,
         };
     }
     let mut file = FileBroker::new(Path::new(arguments.value("--file").unwrap()));

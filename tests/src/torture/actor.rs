@@ -8,6 +8,7 @@ use super::{Plant, StoreKind, TAKEOVER};
 use outbox::broker::Broker;
 use outbox::nats::{NatsBroker, NatsConfig};
 use outbox::postgres::PostgresStore;
+use outbox::redis::{RedisBroker, RedisConfig};
 use outbox::sqlite::SqliteStore;
 use outbox::{Catalog, Outbox, RelayConfig, RetryPolicy, RunnerBuilder, Settings, Start};
 use serde::{Deserialize, Serialize};
@@ -36,8 +37,8 @@ pub(super) struct Orders {
     pub(super) number: u64,
     pub(super) store: StoreKind,
     pub(super) database: String,
-    /// The address of NATS; without one, the consumers read the log.
-    pub(super) nats: Option<String>,
+    /// The address of the broker; without one, the consumers read the log.
+    pub(super) broker: Option<String>,
     pub(super) folder: PathBuf,
     pub(super) seed: u64,
     pub(super) plant: Option<Plant>,
@@ -102,13 +103,13 @@ async fn act_on<S: TortureStore>(orders: &Orders, mut stop: Signal) -> Ended {
             return Ok(());
         }
         Role::Relay => {
-            let inner = nats_broker(orders.nats.as_deref().expect("a relay has a broker"));
+            let inner = broker(orders.broker.as_deref().expect("a relay has a broker"));
             outbox.runner().relay(relay_config(), Arc::new(MortalBroker { inner, scene }))
         }
         Role::Consumer => {
             let runner = only_ours(outbox.runner(), S::CONSUMER).state(scene);
-            match &orders.nats {
-                Some(url) => runner.consume_from(nats_broker(url)),
+            match &orders.broker {
+                Some(url) => runner.consume_from(broker(url)),
                 None => runner.consume_locally().start_at(Start::Earliest),
             }
         }
@@ -131,7 +132,15 @@ fn only_ours<S: TortureStore>(runner: RunnerBuilder<S>, consumer: &'static str) 
     runner.only([consumer]).elsewhere(names.filter(|name| *name != consumer))
 }
 
-pub(super) fn nats_broker(url: &str) -> Arc<dyn Broker> {
+pub(super) fn broker(url: &str) -> Arc<dyn Broker> {
+    if url.starts_with("redis") {
+        return Arc::new(RedisBroker::new(RedisConfig {
+            server: url.to_owned(),
+            partitions: 4,
+            request_timeout: Duration::from_secs(2),
+            ..RedisConfig::default()
+        }));
+    }
     Arc::new(NatsBroker::new(NatsConfig {
         servers: url.to_owned(),
         partitions: 4,

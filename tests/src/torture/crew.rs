@@ -141,7 +141,7 @@ impl Crew {
             number: self.spawned,
             store: self.options.store,
             database: way.database.clone(),
-            nats: way.nats.clone(),
+            broker: way.broker.clone(),
             folder: self.folder.clone(),
             seed: self.options.seed,
             plant: self.options.plant,

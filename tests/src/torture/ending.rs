@@ -8,7 +8,7 @@ use super::record::{self, Line, Step, now};
 use super::store::TortureStore;
 use super::verdict::{self, Outcome};
 use crate::history::{EventName, Fate, Reader};
-use crate::servers::Nats;
+use crate::servers::BrokerServer;
 use outbox::broker::{AckToken, Delivery, SubscriptionConfig};
 use outbox::{DeadLetter, Event};
 use std::collections::{BTreeMap, BTreeSet};
@@ -43,7 +43,7 @@ impl<S: TortureStore> Arena<S> {
         let left = self.outbox.store().log_size().await.map_err(|error| error.to_string())?;
         self.figures.add("events left in the log by retention", left.cast_unsigned());
         let mut readers = vec![Reader::consumer(&Self::consumer())];
-        if self.ground.nats.is_some() {
+        if self.ground.broker.is_some() {
             readers[0].behind = Some(RELAY.to_owned());
             readers.push(Reader::relay(RELAY));
         }
@@ -130,8 +130,8 @@ impl<S: TortureStore> Arena<S> {
         for line in self.standing().await? {
             end.write_at(line.at, line.step);
         }
-        if let Some(nats) = &self.ground.nats {
-            let messages = messages(nats).await?;
+        if let Some(server) = &self.ground.broker {
+            let messages = messages(server).await?;
             let events: Vec<EventName> = messages.into_values().flatten().collect();
             let distinct = events.iter().collect::<BTreeSet<_>>().len();
             self.figures.add("messages at the broker", events.len() as u64);
@@ -154,8 +154,10 @@ impl<S: TortureStore> Arena<S> {
 }
 
 /// Everything that the broker holds, by its place there; strangers' messages are no events.
-async fn messages(nats: &Nats) -> Result<BTreeMap<u64, Option<EventName>>, Box<dyn Error>> {
-    let broker = actor::nats_broker(&nats.url());
+async fn messages(
+    server: &BrokerServer,
+) -> Result<BTreeMap<(usize, u64), Option<EventName>>, Box<dyn Error>> {
+    let broker = actor::broker(&server.url());
     let mut subscriptions = Vec::new();
     for partition in broker.partitions(Told::TOPIC).await? {
         let config = SubscriptionConfig {
@@ -167,19 +169,19 @@ async fn messages(nats: &Nats) -> Result<BTreeMap<u64, Option<EventName>>, Box<d
         };
         subscriptions.push(broker.subscribe(&config).await?);
     }
-    let count = nats.count_messages(Told::TOPIC).await;
+    let count = server.count_messages(Told::TOPIC).await;
     let deadline = Instant::now() + READ_MAX;
     let mut messages = BTreeMap::new();
     while (messages.len() as u64) < count {
         if Instant::now() > deadline {
             return Err(format!("only {} of {count} messages could be read", messages.len()).into());
         }
-        for subscription in &mut subscriptions {
+        for (partition, subscription) in subscriptions.iter_mut().enumerate() {
             let deliveries = subscription.next(1_000, LOOK / 5).await?;
             let tokens: Vec<AckToken> = deliveries.iter().map(|delivery| delivery.token).collect();
             for Delivery { token, event } in deliveries {
                 let name = event.ok().and_then(|event| Some(name_and_plan(&event.payload)?.0));
-                messages.insert(token.0, name);
+                messages.insert((partition, token.0), name);
             }
             subscription.ack(&tokens).await?;
         }

@@ -2,14 +2,14 @@
 
 use super::{BrokerKind, Options, StoreKind};
 use crate::proxy::Proxy;
-use crate::servers::{Nats, Postgres};
+use crate::servers::{BrokerServer, Nats, Postgres, Redis};
 use std::path::Path;
 
 /// The database and the broker.
 #[derive(Debug)]
 pub(super) struct Ground {
     pub(super) postgres: Option<Postgres>,
-    pub(super) nats: Option<Nats>,
+    pub(super) broker: Option<BrokerServer>,
     /// The address of the database, without a proxy.
     pub(super) database: String,
 }
@@ -18,41 +18,42 @@ pub(super) struct Ground {
 #[derive(Debug)]
 pub(super) struct Way {
     pub(super) database: String,
-    pub(super) nats: Option<String>,
+    pub(super) broker: Option<String>,
     pub(super) proxies: Vec<Proxy>,
 }
 
 impl Ground {
     /// Starts the servers; `None` is a skip that has been printed.
     pub(super) async fn start(options: &Options, folder: &Path) -> Option<Self> {
-        let nats = match options.broker {
-            BrokerKind::Nats => Some(nats(options.seed).await?),
+        let broker = match options.broker {
+            BrokerKind::Nats => Some(BrokerServer::Nats(nats(options.seed).await?)),
+            BrokerKind::Redis => Some(BrokerServer::Redis(Redis::private().await?)),
             BrokerKind::Local => None,
         };
         Some(match options.store {
             StoreKind::Postgres => {
                 let postgres = Postgres::private().await?;
                 let database = postgres.fresh_database().await;
-                Self { postgres: Some(postgres), nats, database }
+                Self { postgres: Some(postgres), broker, database }
             }
             StoreKind::Sqlite => {
                 let database = format!("sqlite://{}/torture.db", folder.display());
-                Self { postgres: None, nats, database }
+                Self { postgres: None, broker, database }
             }
         })
     }
 
     pub(super) async fn way(&self) -> Way {
-        let mut way = Way { database: self.database.clone(), nats: None, proxies: Vec::new() };
+        let mut way = Way { database: self.database.clone(), broker: None, proxies: Vec::new() };
         if let Some(postgres) = &self.postgres {
             let proxy = Proxy::to(postgres.port()).await;
             way.database =
                 self.database.replace(&postgres.port().to_string(), &proxy.address().port().to_string());
             way.proxies.push(proxy);
         }
-        if let Some(nats) = &self.nats {
-            let proxy = Proxy::to(nats.port()).await;
-            way.nats = Some(format!("nats://{}", proxy.address()));
+        if let Some(broker) = &self.broker {
+            let proxy = Proxy::to(broker.port()).await;
+            way.broker = Some(format!("{}://{}", broker.name(), proxy.address()));
             way.proxies.push(proxy);
         }
         way

@@ -112,12 +112,12 @@ async fn slow_database<S: TortureStore>(arena: Arc<Arena<S>>, mut chance: StdRng
 }
 
 async fn kill_broker<S: TortureStore>(arena: Arc<Arena<S>>, mut chance: StdRng) {
-    let Some(nats) = &arena.ground.nats else { return };
+    let Some(broker) = &arena.ground.broker else { return };
     while arena.rest(between(&mut chance, 6.0, 20.0)).await {
-        arena.tell("broker killed", "nats");
-        nats.kill();
+        arena.tell("broker killed", broker.name());
+        broker.kill();
         arena.rest(between(&mut chance, 0.0, 2.5)).await;
-        nats.restart().await;
+        broker.restart().await;
     }
 }
 
@@ -154,7 +154,7 @@ async fn let_the_clock_jump<S: TortureStore>(arena: Arc<Arena<S>>, mut chance: S
 /// From one process of a role to five and back.
 async fn scale<S: TortureStore>(arena: Arc<Arena<S>>, mut chance: StdRng) {
     while arena.rest(between(&mut chance, 6.0, 25.0)).await {
-        let is_relay = arena.ground.nats.is_some() && chance.random_ratio(1, 2);
+        let is_relay = arena.ground.broker.is_some() && chance.random_ratio(1, 2);
         let role = if is_relay { Role::Relay } else { Role::Consumer };
         for count in [1, 5, 1, 2] {
             arena.tell("scaling", &format!("{role:?} to {count}"));

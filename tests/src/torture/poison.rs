@@ -20,7 +20,7 @@ pub(super) async fn deadly<S: TortureStore>(arena: Arc<Arena<S>>, mut chance: St
     while arena.rest(pause).await {
         // The whole system is slow until it is found, and so nothing else would be tried.
         pause = Duration::from_secs(chance.random_range(60..180));
-        let kills_relay = arena.ground.nats.is_some() && chance.random_ratio(1, 2);
+        let kills_relay = arena.ground.broker.is_some() && chance.random_ratio(1, 2);
         let plan = if kills_relay { Plan::KillRelay } else { Plan::KillConsumer };
         let key = format!("bad-{}", chance.random_range(0..3));
         arena.tell("deadly payload", &format!("{plan:?} in {key}"));
@@ -31,11 +31,10 @@ pub(super) async fn deadly<S: TortureStore>(arena: Arc<Arena<S>>, mut chance: St
 
 /// Puts messages that are no events among ours.
 pub(super) async fn foreign<S: TortureStore>(arena: Arc<Arena<S>>, mut chance: StdRng) {
-    let Some(nats) = &arena.ground.nats else { return };
+    let Some(broker) = &arena.ground.broker else { return };
     while arena.rest(Duration::from_secs(chance.random_range(3..15))).await {
-        arena.tell("stranger's message", "nats");
-        let subject = format!("{}.{}.strange", Told::TOPIC, chance.random_range(0..4));
+        arena.tell("stranger's message", broker.name());
         // The broker may be down.
-        let _ = nats.try_publish_raw(&subject, b"", FOREIGN.as_bytes()).await;
+        let _ = broker.put_foreign(Told::TOPIC, chance.random_range(0..4), FOREIGN).await;
     }
 }

@@ -32,11 +32,9 @@ use crate::{
 use futures_util::future::BoxFuture;
 use outbox_schema::OnPoison;
 use report::Outcome;
-use std::{
-    sync::Mutex,
-    time::{Duration, Instant},
-};
+use std::{sync::Mutex, time::Duration};
 use time::OffsetDateTime;
+use tokio::time::Instant;
 
 /// How long the suite waits for what must happen, on a busy machine too.
 const PATIENCE: Duration = Duration::from_secs(60);

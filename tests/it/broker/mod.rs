@@ -1,5 +1,6 @@
 //! Every broker against the conformance suite, and what is particular to one.
 
+mod faulty;
 mod local;
 mod nats;
 mod parts;

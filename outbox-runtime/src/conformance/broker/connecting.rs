@@ -2,7 +2,8 @@
 
 use super::Suite;
 use crate::broker::Broker;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+use tokio::time::Instant;
 
 /// Long enough for a busy machine, and short enough to tell a refusal from a hang.
 const ANSWER_MAX: Duration = Duration::from_secs(30);

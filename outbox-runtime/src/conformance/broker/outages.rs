@@ -10,8 +10,9 @@ use crate::{
 };
 use std::{
     sync::atomic::{AtomicUsize, Ordering},
-    time::{Duration, Instant},
+    time::Duration,
 };
+use tokio::time::Instant;
 
 /// How long a call may take while the server hangs: its time-out, on a busy machine.
 const HANG_MAX: Duration = Duration::from_secs(30);

@@ -5,7 +5,8 @@ use crate::{
     broker::{AckToken, Delivery, Malformed, Subscription, SubscriptionConfig},
     envelope::{EventId, NewEvent},
 };
-use std::time::{Duration, Instant};
+use std::time::Duration;
+use tokio::time::Instant;
 
 /// Longer than any rule takes: nothing comes again because of it.
 const ACK_WAIT: Duration = Duration::from_secs(120);

@@ -106,7 +106,7 @@ pub struct Share(pub String);
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
     /// A stable word in kebab-case: `handler-error`, `handler-panic`, `handler-timeout`, `undecodable`, `refused`,
-    /// `process-ended`, …
+    /// `process-ended`, `connection-lost`, …
     pub reason: &'static str,
     /// The error and its causes, outermost first, a line each.
     pub error_chain: String,
@@ -121,8 +121,8 @@ pub struct HeldEvent {
     pub attempts: u32,
     /// Whether a dead letter of this event stands beside it, to be removed when it is done.
     pub replayed: bool,
-    /// Whether its last attempt ended the process, so that it is tried alone.
-    pub ended_process: bool,
+    /// Whether its last attempt ended the process or lost the handler's connection, so that it is tried alone.
+    pub tried_alone: bool,
 }
 
 /// Names one held row.

@@ -35,6 +35,11 @@ pub(crate) fn failure() -> Failure {
     Failure { reason: "process-ended", error_chain }
 }
 
+/// The failure of an event whose handler lost its connection. Stores know its reason.
+pub(crate) fn connection_lost(error_chain: String) -> Failure {
+    Failure { reason: "connection-lost", error_chain }
+}
+
 /// One stage's knowledge of how the process before ended.
 #[derive(Debug)]
 pub(crate) struct Suspicion {

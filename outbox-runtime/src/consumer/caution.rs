@@ -57,7 +57,10 @@ impl<S: Store> Session<'_, S> {
     async fn lot(&mut self, subscription: &mut (dyn Subscription + 'static)) -> Result<Vec<Work>, StepError> {
         let max = self.suspicion.taken_max();
         let consumer = &self.worker.consumer;
-        let heads = self.watch.look(consumer.outbox.store(), &consumer.fence, max).await?;
+        let mut heads = self.watch.look(consumer.outbox.store(), &consumer.fence, max).await?;
+        if let Some(alone) = heads.iter().position(|head| head.tried_alone) {
+            return Ok(vec![Work::Held(heads.swap_remove(alone))]);
+        }
         let mut lot: Vec<Work> = heads.into_iter().map(Work::Held).collect();
         let room = max.saturating_sub(u32::try_from(lot.len()).unwrap_or(u32::MAX));
         if room > 0 && !self.is_full() {

@@ -341,7 +341,7 @@ impl<S: Store> Session<'_, S> {
         let store = consumer.outbox.store();
         let heads = self.watch.look(store, &consumer.fence, self.worker.in_flight_max).await?;
         for head in heads {
-            if !head.ended_process {
+            if !head.tried_alone {
                 self.lanes.push_head(head);
             } else if self.alone.is_none() {
                 // The others come again with the next look.

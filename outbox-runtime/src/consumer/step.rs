@@ -4,8 +4,12 @@
 //!  route ─▶ claim ─┬─ duplicate, or its twin is ───────────────────────▶ done
 //!                  ├─ its key waits ─▶ held behind ──────────────────▶ done
 //!                  └─ fresh ─▶ handler ─┬─ ok ─▶ proven commit ───────▶ done
-//!                                       └─ failed ─▶ held or set aside ─▶ done
+//!                                       ├─ failed ─▶ held or set aside ─▶ done
+//!                                       └─ its connection broke ─▶ held ─▶ done
 //! ```
+//! A connection breaks in an outage, so no attempt is charged for it. But an event may break it by itself, or even the
+//! server: so such a one is held to be tried alone, and charged when the connection breaks again while it is.
+//!
 //! Whatever the end, the delivery can be acked: the event is handled, held or set aside by a committed write. An error of
 //! the store is no end: nothing was written, and the same work is tried again.
 
@@ -20,6 +24,7 @@ use crate::{
     envelope::{Envelope, EventId, Twin},
     held::{Change, Failure, HeldId, Lane},
     lease::Fence,
+    pause::Pauses,
     poison,
     store::{Claim, Claimed, HandlerToken, Store, StoreError},
     suspicion,
@@ -35,6 +40,13 @@ use std::{
     sync::{Arc, Mutex},
     time::Duration,
 };
+use tokio::time::Instant;
+
+/// The reason of an attempt that took too long.
+const TIMEOUT: &str = "handler-timeout";
+
+/// How long a database that is away is waited for to record what happened when it went.
+const RECORD_MAX: Duration = Duration::from_secs(20);
 
 /// How the work ended. Every end is recorded, so the delivery can be acked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,12 +105,12 @@ impl<S: Store> Consumer<S> {
     /// # Cancel safety
     /// If dropped, the transaction rolls back; the work comes again.
     pub(super) async fn handle(&self, work: &Work, ack: AckInTransaction<'_>) -> Result<Handled, StepError> {
-        let (event, attempts_before) = match work {
-            Work::Delivered(delivery) => (delivery.event.as_ref(), None),
-            Work::Held(held) => (Ok(&held.envelope), Some(held.attempts)),
+        let (event, attempts_before, is_alone) = match work {
+            Work::Delivered(delivery) => (delivery.event.as_ref(), None, false),
+            Work::Held(held) => (Ok(&held.envelope), Some(held.attempts), held.tried_alone),
         };
         let envelope = event.unwrap_or_else(|malformed| &malformed.envelope);
-        let case = Case { consumer: self, envelope, attempts_before };
+        let case = Case { consumer: self, envelope, attempts_before, is_alone };
         if self.has_ended_process(envelope.id) {
             let handled = case.refused(suspicion::failure(), false).await?;
             self.charge(None);
@@ -138,6 +150,8 @@ struct Case<'a, S: Store> {
     consumer: &'a Consumer<S>,
     envelope: &'a Envelope,
     attempts_before: Option<u32>,
+    /// Whether nothing else is in work.
+    is_alone: bool,
 }
 
 impl<S: Store> Case<'_, S> {
@@ -152,6 +166,12 @@ impl<S: Store> Case<'_, S> {
         };
         match self.call(&mut tx, event).await {
             Ok(()) => self.commit(tx, token, ack).await,
+            // A handler that takes too long may have its connection closed for that.
+            Err((failure, false))
+                if failure.reason != TIMEOUT && !self.store().is_connected(&mut tx).await =>
+            {
+                self.lost_connection(failure.error_chain).await
+            }
             Err((failure, permanent)) => {
                 self.store().rollback(tx).await;
                 self.failed(failure, permanent).await
@@ -245,7 +265,7 @@ impl<S: Store> Case<'_, S> {
             Ok(Err(panic)) => Err((failure("handler-panic", panic_text(&*panic)), false)),
             Err(_elapsed) => {
                 let text = format!("the handler took longer than its limit of {:?}", handler.timeout);
-                Err((failure("handler-timeout", text), false))
+                Err((failure(TIMEOUT, text), false))
             }
         }
     }
@@ -264,6 +284,10 @@ impl<S: Store> Case<'_, S> {
                     return Err(error);
                 }
             },
+            // The handler said nothing of it, and nothing was committed.
+            Err(error) if error.is_transient() && !self.store().is_connected(&mut tx).await => {
+                return self.lost_connection(telemetry::error_chain(&error)).await;
+            }
             Err(error) => {
                 self.store().rollback(tx).await;
                 Err(error)
@@ -311,12 +335,42 @@ impl<S: Store> Case<'_, S> {
     async fn not_yet(&self, problem: String) -> Result<Handled, StepError> {
         let failure = Failure { reason: "newer-version", error_chain: problem };
         let retry_in = self.consumer.handler.retry.max.min(poison::NOT_YET_MAX);
-        let change = match self.attempts_before {
+        self.apply(self.uncharged(failure, retry_in)).await?;
+        Ok(Handled::Held)
+    }
+
+    /// Holds an event whose handler lost its connection, to be tried alone; charges one that was.
+    async fn lost_connection(&self, error_chain: String) -> Result<Handled, StepError> {
+        let failure = suspicion::connection_lost(error_chain);
+        let (change, dead) = match self.is_alone {
+            true => self.charged(failure, false),
+            false => (self.uncharged(failure, self.consumer.handler.retry.wait_after(1)), false),
+        };
+        self.record(change).await?;
+        Ok(if dead { Handled::Dead } else { Handled::Held })
+    }
+
+    /// Records a change though the database may be away: whoever broke it would do so again if nobody remembered.
+    async fn record(&self, change: Change) -> Result<(), StepError> {
+        let deadline = Instant::now() + RECORD_MAX;
+        let mut pauses = Pauses::default();
+        let mut recorded = self.apply(change.clone()).await;
+        while recorded.as_ref().is_err_and(StepError::is_transient) && Instant::now() < deadline {
+            tokio::time::sleep(pauses.next()).await;
+            // The first try may be about to be written.
+            recorded = match self.store().await_writes(&self.consumer.fence).await {
+                Ok(()) => self.apply(change.clone()).await,
+                Err(error) => Err(error.into()),
+            };
+        }
+        recorded
+    }
+
+    fn uncharged(&self, failure: Failure, retry_in: Duration) -> Change {
+        match self.attempts_before {
             None => Change::Hold { envelope: self.envelope.clone(), attempts: 0, retry_in, failure },
             Some(attempts) => Change::Retry { held: HeldId::of(self.envelope), attempts, retry_in, failure },
-        };
-        self.apply(change).await?;
-        Ok(Handled::Held)
+        }
     }
 
     /// Charges an event that is not run, when it is its turn: in a lane that waits it goes behind. `for_good` where it can
@@ -334,6 +388,13 @@ impl<S: Store> Case<'_, S> {
 
     /// Charges the attempt: the event is held for another one, or the poison policy decides.
     async fn failed(&self, failure: Failure, for_good: bool) -> Result<Handled, StepError> {
+        let (change, dead) = self.charged(failure, for_good);
+        self.apply(change).await?;
+        Ok(if dead { Handled::Dead } else { Handled::Held })
+    }
+
+    /// The change of a failed attempt, and whether it makes a dead letter.
+    fn charged(&self, failure: Failure, for_good: bool) -> (Change, bool) {
         let attempt = poison::Attempt {
             envelope: self.envelope,
             attempts_before: self.attempts_before,
@@ -342,9 +403,7 @@ impl<S: Store> Case<'_, S> {
             retry: &self.consumer.handler.retry,
             policy: self.envelope.on_poison,
         };
-        let (change, dead) = attempt.judge();
-        self.apply(change).await?;
-        Ok(if dead { Handled::Dead } else { Handled::Held })
+        attempt.judge()
     }
 
     async fn apply(&self, change: Change) -> Result<(), StepError> {

@@ -115,7 +115,7 @@ impl<S: Store> Step<'_, S> {
         let fence = &self.grant.fence;
         let max = self.suspicion.taken_max();
         let mut heads = self.watch.look(self.store, fence, max).await?;
-        let alone = heads.iter().position(|head| head.ended_process);
+        let alone = heads.iter().position(|head| head.tried_alone);
         self.is_tried_alone = alone.is_some();
         if let Some(alone) = alone {
             heads = vec![heads.swap_remove(alone)];

@@ -228,6 +228,12 @@ pub trait Store: Clone + Send + Sync + 'static {
         fence: &Fence,
         token: &HandlerToken,
     ) -> impl Future<Output = Result<(), StoreError>> + Send;
+    /// Whether the connection of a handler's transaction still stands, also where the transaction has failed. Without an
+    /// answer in a few seconds it does not.
+    fn is_connected(&self, tx: &mut Self::Tx) -> impl Future<Output = bool> + Send {
+        let _ = tx;
+        std::future::ready(true)
+    }
     /// Commits a transaction that was proven, and in which no statement failed since.
     fn commit_proven(&self, tx: Self::Tx) -> impl Future<Output = Result<(), StoreError>> + Send;
 

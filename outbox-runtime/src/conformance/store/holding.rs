@@ -106,7 +106,7 @@ pub(super) async fn only_the_head_of_a_key_is_due<S: Store>(store: S) {
 
     assert_eq!(
         due,
-        [HeldEvent { envelope: held.of_key[0].clone(), attempts: 1, replayed: false, ended_process: false }]
+        [HeldEvent { envelope: held.of_key[0].clone(), attempts: 1, replayed: false, tried_alone: false }]
     );
     let waiting = held.store.waiting(&held.fence).await.expect("marks are counted");
     assert_eq!(waiting.due_in, Some(Duration::ZERO));
@@ -139,7 +139,7 @@ pub(super) async fn a_retry_keeps_the_head_and_its_attempts<S: Store>(store: S) 
     held.apply(&[retry(Duration::ZERO)]).await;
     assert_eq!(
         held.due().await,
-        [HeldEvent { envelope: held.of_key[0].clone(), attempts: 2, replayed: false, ended_process: false }]
+        [HeldEvent { envelope: held.of_key[0].clone(), attempts: 2, replayed: false, tried_alone: false }]
     );
 }
 
@@ -193,7 +193,7 @@ pub(super) async fn a_replayed_event_goes_before_those_behind_it<S: Store>(store
     assert_eq!(held.act().await, 1);
 
     let head =
-        HeldEvent { envelope: held.of_key[0].clone(), attempts: 0, replayed: true, ended_process: false };
+        HeldEvent { envelope: held.of_key[0].clone(), attempts: 0, replayed: true, tried_alone: false };
     assert_eq!(held.due().await, [head]);
     assert!(held.dead().await[0].replaying);
     held.apply(&[done(&held.of_key[0])]).await;

@@ -318,8 +318,8 @@ pub(super) async fn due_heads(
             let envelope = envelope_at(row, seq, 1)?.expect("a held event has a time");
             let attempts: i32 = row.try_get("attempts").map_err(during(action))?;
             let replayed = row.try_get("replayed").map_err(during(action))?;
-            let ended_process = row.try_get("ended_process").map_err(during(action))?;
-            Ok(HeldEvent { envelope, attempts: attempts.cast_unsigned(), replayed, ended_process })
+            let tried_alone = row.try_get("tried_alone").map_err(during(action))?;
+            Ok(HeldEvent { envelope, attempts: attempts.cast_unsigned(), replayed, tried_alone })
         })
         .collect()
 }

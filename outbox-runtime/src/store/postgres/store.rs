@@ -203,6 +203,10 @@ impl Store for PostgresStore {
             .await
     }
 
+    async fn is_connected(&self, tx: &mut Tx) -> bool {
+        transaction::is_connected(tx).await
+    }
+
     async fn commit_proven(&self, tx: Tx) -> Result<(), StoreError> {
         within(self, "commit a handler's transaction", transaction::commit_own(tx)).await
     }

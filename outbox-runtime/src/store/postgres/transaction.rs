@@ -8,8 +8,11 @@ use crate::{
     lease::Fence,
     store::{HandlerToken, StoreError},
 };
-use sqlx::{PgConnection, Postgres, Transaction};
+use sqlx::{Connection, PgConnection, Postgres, Transaction};
 use std::time::Duration;
+
+/// How long a connection that stands may take to say so.
+const PING_MAX: Duration = Duration::from_secs(5);
 
 /// The transaction that callers and handlers hold.
 pub(super) type Tx = Transaction<'static, Postgres>;
@@ -107,6 +110,11 @@ pub(super) async fn prove_handler(
         (false, _) => Err(StoreError::EndedEarly),
         (true, false) => Err(lost(fence)),
     }
+}
+
+/// See [`Store::is_connected`](crate::store::Store::is_connected).
+pub(super) async fn is_connected(tx: &mut Tx) -> bool {
+    matches!(tokio::time::timeout(PING_MAX, tx.ping()).await, Ok(Ok(())))
 }
 
 pub(super) async fn rollback(tx: Tx) {

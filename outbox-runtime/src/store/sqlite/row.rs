@@ -183,7 +183,7 @@ pub(super) fn held_event(row: &SqliteRow) -> Result<HeldEvent, StoreError> {
         envelope: envelope(row)?,
         attempts: get(row, "attempts")?,
         replayed: get(row, "replayed")?,
-        ended_process: get(row, "ended_process")?,
+        tried_alone: get(row, "tried_alone")?,
     })
 }
 

@@ -52,7 +52,7 @@ pub(super) async fn due_heads(
                 envelope: row.envelope.clone(),
                 attempts: row.attempts,
                 replayed: row.is_replayed,
-                ended_process: false,
+                tried_alone: false,
             });
             heads.take(max as usize).collect()
         })

@@ -5,7 +5,7 @@ SELECT head.*
  CROSS JOIN LATERAL (
        SELECT seq, occurred_at, id, topic, key, event_type, event_version, payload, source, dataschema, headers,
               traceparent, tracestate, twin_id, twin_version, on_poison, attempts, replayed,
-              coalesce(reason = 'process-ended', false) AS ended_process
+              coalesce(reason IN ('process-ended', 'connection-lost'), false) AS tried_alone
          FROM {outbox_held} AS held
         WHERE held.stage = waiting.stage AND held.lane = waiting.lane
           AND (held.replayed OR NOT EXISTS (

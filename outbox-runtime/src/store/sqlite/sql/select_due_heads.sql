@@ -1,6 +1,6 @@
 -- The heads of the lanes of stage ?1, share ?2, that are due, the longest due first, at most ?3. In a lane that is parked only
 -- an event that was asked for is due: what is held before it still waits for the dead letter.
-SELECT held.*, coalesce(held.reason = 'process-ended', 0) AS ended_process
+SELECT held.*, coalesce(held.reason IN ('process-ended', 'connection-lost'), 0) AS tried_alone
   FROM {outbox_waiting} AS waiting
   JOIN {outbox_held} AS held
     ON (held.stage, held.lane, held.seq, held.source, held.id) =

@@ -7,7 +7,7 @@
 //!     └───────────────────────────────────────────────────────────────┘ none at a look
 //! ```
 //! Of the processes that have a hook one looks, by a lease of its own. Who takes over counts what came in the last
-//! [`LOOK_BACK`] as new: a rise may be told twice when the process changes, then under the same [`Growth::id`], and is not
+//! minute or so as new: a rise may be told twice when the process changes, then under the same [`Growth::id`], and is not
 //! left untold.
 //!
 //! Each hook looks by itself, so that one that fails makes no other be called twice or late.
@@ -32,7 +32,8 @@ use std::{
 };
 use time::OffsetDateTime;
 
-/// How long ago a dead letter may have come that nobody who looks now has seen.
+/// How long ago a dead letter may have come that nobody who looks now has seen, beside the time that two looks and the
+/// taking over may take.
 const LOOK_BACK: Duration = Duration::from_secs(60);
 
 /// How long one call of the hook may take.
@@ -155,7 +156,7 @@ impl<S: Store> AlertWorker<S> {
 
     /// What whoever looked before must have seen.
     async fn seen_before(&self) -> Result<Vec<DeadLetterCount>, StoreError> {
-        let until = Some(OffsetDateTime::now_utc() - LOOK_BACK);
+        let until = Some(OffsetDateTime::now_utc() - LOOK_BACK - self.every * 3);
         self.store.count_dead_letters(&DeadLetterFilter { until, ..DeadLetterFilter::default() }).await
     }
 }

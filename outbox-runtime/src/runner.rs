@@ -403,6 +403,8 @@ impl<S: Store> RunnerBuilder<S> {
         let hooks = std::iter::once(Hook::note()).chain(self.hooks.iter().cloned()).collect();
         let store = self.outbox.store().clone();
         let lease = self.lease(alert::CALL_MAX);
+        // Who looks seldom need not be replaced at once, and a lease costs the database something all the time.
+        let lease = LeaseConfig { takeover: lease.takeover.max(self.settings.alert_every), ..lease };
         let worker = Arc::new(AlertWorker { store: store.clone(), hooks, every: self.settings.alert_every });
         stages.spawn(store, Stage::alerts(), vec![Share::default()], owner, lease, move |grant| {
             let worker = Arc::clone(&worker);

@@ -87,7 +87,8 @@ pub struct Settings {
     pub drain: Duration,
     /// How long a stage may stand still, beyond what its calls may take each, before its lease is given up; default 60 s.
     pub stall: Duration,
-    /// The most deliveries in memory for each partition of a consumer; default 256.
+    /// The most deliveries in memory for each partition of a consumer, those that handlers work on included; default 256.
+    /// Of the events that waited and are due, as many may be in memory beside them.
     pub in_flight_max: u32,
     /// The most keys that may wait in each partition of a consumer; at the limit it says so and takes nothing new until
     /// one is free. Default 100,000. For a relay see [`RelayConfig::waiting_keys_max`].

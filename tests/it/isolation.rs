@@ -146,6 +146,57 @@ async fn a_lease_outlasts_handlers_that_hold_every_connection() {
     assert_eq!(begun.load(Ordering::SeqCst), COUNT, "a handler was ended though nobody else had its lease");
 }
 
+/// What is counted while it is handled.
+#[derive(Debug, Event, Serialize, Deserialize, JsonSchema)]
+#[event(type = "isolation.counted", version = 1, topic = "isolation-counted")]
+struct Counted {
+    #[event(key)]
+    key: String,
+}
+
+/// The handlers that run, and the most that ever did.
+#[derive(Debug, Default)]
+struct Running {
+    now: AtomicU32,
+    most: AtomicU32,
+}
+
+#[consumer(name = "isolation.counting-postgres", concurrency = 8)]
+async fn counting_postgres(
+    _event: Counted,
+    _tx: &mut PgTransaction<'_>,
+    running: State<Arc<Running>>,
+) -> Result<(), Infallible> {
+    let now = running.now.fetch_add(1, Ordering::SeqCst) + 1;
+    running.most.fetch_max(now, Ordering::SeqCst);
+    tokio::time::sleep(Duration::from_millis(20)).await;
+    running.now.fetch_sub(1, Ordering::SeqCst);
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn deliveries_that_handlers_work_on_count_among_those_in_memory() {
+    const NAME: &str = "isolation.counting-postgres";
+    let Some(world) = World::<PostgresStore>::start().await else { return };
+    let mut tx = world.outbox.begin().await.unwrap();
+    let counted: Vec<_> = (0..40).map(|n| Counted { key: n.to_string() }).collect();
+    world.outbox.enqueue_batch(&mut tx, &counted).await.unwrap();
+    tx.commit().await.unwrap();
+    let running = Arc::new(Running::default());
+    let runner = world.runner_of([NAME]).consume_locally().state(Arc::clone(&running));
+
+    let runner = runner.settings(|settings| settings.in_flight_max = 2).start().await.unwrap();
+
+    eventually("all is handled", async || {
+        let status = world.outbox.store().status().await.unwrap();
+        let stage = status.iter().find(|stage| stage.stage.as_str() == format!("consumer/{NAME}"));
+        stage.is_some_and(|stage| stage.lag == Some(0))
+    })
+    .await;
+    assert_eq!(running.most.load(Ordering::SeqCst), 2, "the most handlers at once");
+    runner.stop().await.unwrap();
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_lease_is_renewed_beside_a_loop_that_takes_the_write_lock_again_and_again() {
     let world = World::<SqliteStore>::start().await.expect("SQLite is always here");

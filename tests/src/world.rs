@@ -119,7 +119,8 @@ impl<S: TestStore> World<S> {
         self.runner_of([S::FOLLOWER]).state(Arc::clone(&self.mended))
     }
 
-    fn runner_of<const N: usize>(&self, consumers: [&'static str; N]) -> RunnerBuilder<S> {
+    /// A runner of these consumers, quick to take over.
+    pub fn runner_of<const N: usize>(&self, consumers: [&'static str; N]) -> RunnerBuilder<S> {
         let catalog = Catalog::collect().unwrap();
         let names = catalog.consumers().iter().map(|consumer| consumer.name);
         let others = names.filter(|name| !consumers.contains(name));

@@ -44,7 +44,7 @@ pub(crate) enum Source {
 pub(crate) struct ConsumerWorker<S: Store> {
     pub(crate) consumer: Consumer<S>,
     pub(crate) source: Source,
-    /// The most deliveries in memory.
+    /// The most deliveries in memory, those at work included.
     pub(crate) in_flight_max: u32,
     /// The most keys that may wait.
     pub(crate) waiting_keys_max: u64,
@@ -129,7 +129,7 @@ impl<S: Store> ConsumerWorker<S> {
         let mut subscription = self.subscribe().await?;
         let concurrency = self.concurrency();
         let store = self.consumer.outbox.store();
-        // What is in memory and what is at work.
+        // Deliveries, and as many heads as may be at work beside them.
         let most = self.in_flight_max.saturating_add(u32::try_from(concurrency).unwrap_or(u32::MAX));
         let suspicion = Suspicion::take_up(store, grant, most).await?;
         self.consumer.charge(suspicion.ended());
@@ -274,7 +274,7 @@ impl<S: Store> Session<'_, S> {
             if !steps.ended.is_empty() {
                 continue;
             }
-            let room = self.room();
+            let room = self.room(steps.running.len() + steps.ended.len());
             let pause = self.watch.pause().min(WAIT_MAX);
             tokio::select! { biased;
                 () = steps.next_ended(), if !steps.running.is_empty() => {}
@@ -374,13 +374,14 @@ impl<S: Store> Session<'_, S> {
         self.watch.is_full(&self.worker.consumer.fence, self.worker.waiting_keys_max)
     }
 
-    /// How many deliveries may come in: none until half of the memory is free, and none while too many keys wait.
-    fn room(&mut self) -> u32 {
+    /// How many deliveries may come in beside those at work: none until half of the memory is free, and none while too many
+    /// keys wait.
+    fn room(&mut self, at_work: usize) -> u32 {
         if self.is_full() {
             return 0;
         }
         let max = self.worker.in_flight_max;
-        let taken = u32::try_from(self.lanes.len()).unwrap_or(u32::MAX);
+        let taken = u32::try_from(self.lanes.len() + at_work).unwrap_or(u32::MAX);
         let room = max.saturating_sub(taken);
         if room * 2 >= max { room } else { 0 }
     }

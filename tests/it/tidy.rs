@@ -116,6 +116,34 @@ fn sql_is_in_files_of_its_own_and_each_is_used() {
     none(&breaches);
 }
 
+/// A file of SQL holds one statement, whole, so that it can be read and prepared by itself. What several have in common must
+/// then be the same text in each.
+#[test]
+fn what_statements_have_in_common_is_the_same_in_each() {
+    let file =
+        |store: &str, name: &str| source::read(&format!("outbox-runtime/src/store/{store}/sql/{name}.sql"));
+    let condition = |line: &str| {
+        let line = line.trim().trim_start_matches("WHERE ").trim_start_matches("AND ").replace("dead.", "");
+        (line.contains("IS NULL OR") || line.contains("= '{}' OR")).then_some(line)
+    };
+    let filter = |text: String| text.lines().filter_map(condition).collect::<Vec<_>>();
+    for (store, last) in [("postgres", "cancel_requests"), ("sqlite", "select_requests")] {
+        let filters = ["select_dead_letters", "count_dead_letters", "insert_requests", last]
+            .map(|name| (name, filter(file(store, name))));
+        let (_, first) = &filters[0];
+        assert_eq!(first.len(), 10, "{store}: {first:#?}");
+        for (name, other) in &filters {
+            assert_eq!(other, first, "{store}/{name}.sql does not choose what select_dead_letters.sql does");
+        }
+    }
+    let walk = |name| {
+        let text = file("postgres", name);
+        let start = text.find("WITH RECURSIVE stage AS (").expect("it walks over the stages");
+        text[start..].lines().take_while(|line| !line.starts_with(')')).map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(walk("count_missed"), walk("select_old_leaf"));
+}
+
 #[test]
 fn files_and_functions_stay_short() {
     let mut breaches = Vec::new();

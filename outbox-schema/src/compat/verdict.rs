@@ -3,6 +3,7 @@
 use super::formats::Formats;
 use super::normalise::normalise;
 use super::prove::{self, Answer};
+use super::witness::Breadth;
 use super::{canonical, witness};
 use serde_json::Value;
 
@@ -42,7 +43,7 @@ pub(super) struct Deciders {
     /// Whether the second takes every value of the first; `None` where it can't tell.
     pub(super) second_opinion: fn(&Value, &Value, Formats) -> Option<bool>,
     /// Looks for a payload that two validators agree about.
-    pub(super) attack: fn(&witness::Judge<'_>, &Value, &Value) -> Option<Witness>,
+    pub(super) attack: fn(&witness::Judge<'_>, &Value, &Value, Breadth) -> Option<Witness>,
 }
 
 impl Deciders {
@@ -65,7 +66,9 @@ pub(super) fn decide(sub: &Value, sup: &Value, formats: Formats, deciders: &Deci
         return Verdict::Breaks(witness);
     }
     let second = (deciders.second_opinion)(&sub, &sup, formats);
-    let attack = (deciders.attack)(&judge, &sub, &sup);
+    let is_proven = proof == Answer::Nothing && second != Some(false);
+    let breadth = if is_proven { Breadth::BRIEF } else { Breadth::THOROUGH };
+    let attack = (deciders.attack)(&judge, &sub, &sup, breadth);
     match (proof, second, attack) {
         (Answer::Nothing, _, Some(witness)) => {
             contradiction("the prover says that every payload is read", &witness)

@@ -12,9 +12,24 @@ use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 
-/// Values made for one schema node, and for the outermost one.
-const VALUES_MAX: usize = 24;
-const ROOT_VALUES_MAX: usize = 600;
+/// How many values an attack makes.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Breadth {
+    /// For one schema node.
+    values: usize,
+    /// For the outermost one.
+    of_root: usize,
+    /// Of each side, to be mixed with those of the other.
+    mixed: usize,
+}
+
+impl Breadth {
+    /// To decide what nothing else could.
+    pub(super) const THOROUGH: Self = Self { values: 24, of_root: 600, mixed: 20 };
+    /// To look over a proof that nothing speaks against.
+    pub(super) const BRIEF: Self = Self { values: 6, of_root: 150, mixed: 6 };
+}
+
 /// Fields of all objects made for one schema node together.
 const FIELDS_MAX: usize = 20_000;
 /// Nesting that is followed; a recursive type ends here.
@@ -111,12 +126,15 @@ fn escaped(name: &str) -> String {
 }
 
 /// Looks for a witness among values made from both schemas.
-pub(super) fn search(judge: &Judge<'_>, writer: &Value, reader: &Value) -> Option<Witness> {
-    let values =
-        |root| Generator { root, known: RefCell::default() }.values(root, DEPTH_MAX, ROOT_VALUES_MAX);
+pub(super) fn search(judge: &Judge<'_>, writer: &Value, reader: &Value, breadth: Breadth) -> Option<Witness> {
+    let values = |root| {
+        let generator = Generator { root, values_max: breadth.values, known: RefCell::default() };
+        generator.values(root, DEPTH_MAX, breadth.of_root)
+    };
     let (written, read) = (values(writer), values(reader));
+    let of_both = written.iter().take(breadth.mixed);
     let mixed =
-        written.iter().take(20).flat_map(|left| read.iter().take(20).filter_map(|right| mixed(left, right)));
+        of_both.flat_map(|left| read.iter().take(breadth.mixed).filter_map(|right| mixed(left, right)));
     // Two schemas that differ in little have most values in common.
     let known: HashSet<&Value> = written.iter().collect();
     let new = read.iter().filter(|payload| !known.contains(payload));
@@ -156,6 +174,7 @@ type Known = HashMap<(*const Value, usize), Rc<Vec<Value>>>;
 /// Makes values near the borders of what a schema allows; whether they are inside is for the validator to say.
 struct Generator<'a> {
     root: &'a Value,
+    values_max: usize,
     known: RefCell<Known>,
 }
 
@@ -199,7 +218,7 @@ impl<'a> Generator<'a> {
         let key = (std::ptr::from_ref(target), depth);
         let known = self.known.borrow().get(&key).cloned();
         known.unwrap_or_else(|| {
-            let values = Rc::new(self.values(target, depth, VALUES_MAX));
+            let values = Rc::new(self.values(target, depth, self.values_max));
             self.known.borrow_mut().insert(key, Rc::clone(&values));
             values
         })
@@ -228,7 +247,7 @@ impl<'a> Generator<'a> {
                     }
                 }
             }
-            all.extend(self.values(&Value::Object(joined), depth - 1, VALUES_MAX));
+            all.extend(self.values(&Value::Object(joined), depth - 1, self.values_max));
         }
     }
 
@@ -263,7 +282,7 @@ impl<'a> Generator<'a> {
     fn objects(&self, keywords: &Map<String, Value>, depth: usize, max: usize, all: &mut Vec<Value>) {
         let named = |keyword: &str| keywords.get(keyword).and_then(Value::as_object).into_iter().flatten();
         let mut fields: Vec<(String, Vec<Value>)> = named("properties")
-            .map(|(name, schema)| (name.clone(), self.values(schema, depth - 1, VALUES_MAX)))
+            .map(|(name, schema)| (name.clone(), self.values(schema, depth - 1, self.values_max)))
             .collect();
         for (pattern, schema) in named("patternProperties") {
             let name = jsonschema_regex::pattern_witness(pattern).unwrap_or_else(|| "1".to_owned());

@@ -32,13 +32,11 @@ pub(crate) fn find(
     names: &mut Names,
 ) -> BTreeSet<String> {
     let mut tried: BTreeMap<String, (usize, bool)> = BTreeMap::new();
-    if !has_names(&contract.reads) {
-        return BTreeSet::new();
-    }
+    let root = Root::new(&contract.reads);
     let nodes = in_place(&contract.reads, &contract.reads);
     for payload in payloads {
         let mut texts = Vec::new();
-        collect_texts(&contract.reads, &nodes, payload, None, &mut texts);
+        root.collect_texts(&nodes, payload, None, &mut texts);
         for Text { place, pointer, nodes } in texts {
             let unheard_of = || with_unheard_of(payload, &pointer);
             if !tried.contains_key(&place) {
@@ -54,17 +52,6 @@ pub(crate) fn find(
         }
     }
     tried.into_iter().filter(|(_, (_, all))| *all).map(|(place, _)| place).collect()
-}
-
-/// Whether any name but those of the payload's own members is spelled out.
-fn has_names(reads: &Value) -> bool {
-    fn count(node: &Value) -> usize {
-        let Value::Object(keywords) = node else { return 0 };
-        let mut found = usize::from(keywords.contains_key("enum") || keywords.contains_key("const"));
-        subschema::for_each(keywords, &mut |child| found += count(child));
-        found
-    }
-    count(reads) > MEMBERS.len()
 }
 
 /// The payload, without the members of every payload, with a name that nobody knows in that place.
@@ -116,42 +103,70 @@ struct Text<'a> {
     nodes: Vec<&'a Value>,
 }
 
-/// Every such text of `value`, whose schema is in `nodes`.
-fn collect_texts<'a>(
-    root: &'a Value,
-    nodes: &[&'a Value],
-    value: &Value,
-    at: Option<&Step<'_>>,
-    found: &mut Vec<Text<'a>>,
-) {
-    match value {
-        Value::String(text) => {
-            let step = at.filter(|at| !at.is_member_of_payload());
-            let is_name = || nodes.iter().any(|node| spelled_out(node).any(|name| name == text));
-            found.extend(step.filter(|_| is_name()).map(|step| {
-                let (place, pointer) = step.pointers();
-                Text { place, pointer, nodes: nodes.to_vec() }
-            }));
+/// A schema, and every name that is spelled out somewhere in it.
+struct Root<'a> {
+    schema: &'a Value,
+    names: BTreeSet<&'a str>,
+}
+
+impl<'a> Root<'a> {
+    fn new(schema: &'a Value) -> Self {
+        fn collect<'a>(node: &'a Value, names: &mut BTreeSet<&'a str>) {
+            let Value::Object(keywords) = node else { return };
+            names.extend(spelled_out(node));
+            subschema::for_each(keywords, &mut |child| collect(child, names));
         }
-        Value::Array(items) => {
-            let nodes = inner(root, nodes, "*");
-            for (index, item) in items.iter().enumerate() {
-                let step = Step { around: at, general: "*", exact: index.to_string().into() };
-                collect_texts(root, &nodes, item, Some(&step), found);
+        let mut names = BTreeSet::new();
+        collect(schema, &mut names);
+        Self { schema, names }
+    }
+
+    /// Whether one of the names may be in `value`. Few parts of a payload hold any, and the schemas of the others need
+    /// no looking up.
+    fn may_hold_name(&self, value: &Value) -> bool {
+        match value {
+            Value::String(text) => self.names.contains(text.as_str()),
+            Value::Array(items) => items.iter().any(|item| self.may_hold_name(item)),
+            Value::Object(fields) => fields.values().any(|field| self.may_hold_name(field)),
+            _ => false,
+        }
+    }
+
+    /// Every text in `value`, whose schema is in `nodes`, that is one of its own names.
+    fn collect_texts(
+        &self,
+        nodes: &[&'a Value],
+        value: &Value,
+        at: Option<&Step<'_>>,
+        found: &mut Vec<Text<'a>>,
+    ) {
+        match value {
+            Value::String(text) => {
+                let step = at.filter(|at| !at.is_member_of_payload());
+                let is_name = || nodes.iter().any(|node| spelled_out(node).any(|name| name == text));
+                found.extend(step.filter(|_| is_name()).map(|step| {
+                    let (place, pointer) = step.pointers();
+                    Text { place, pointer, nodes: nodes.to_vec() }
+                }));
             }
-        }
-        Value::Object(fields) => {
-            let may_have_text =
-                |field: &Value| matches!(field, Value::String(_) | Value::Array(_) | Value::Object(_));
-            for (name, field) in fields.iter().filter(|(_, field)| may_have_text(field)) {
-                let is_declared =
-                    |node: &&Value| node.get("properties").is_some_and(|own| own.get(name).is_some());
-                let general = if nodes.iter().any(is_declared) { name } else { "*" };
-                let step = Step { around: at, general, exact: name.into() };
-                collect_texts(root, &inner(root, nodes, name), field, Some(&step), found);
+            Value::Array(items) => {
+                let nodes = inner(self.schema, nodes, "*");
+                for (index, item) in items.iter().enumerate().filter(|(_, item)| self.may_hold_name(item)) {
+                    let step = Step { around: at, general: "*", exact: index.to_string().into() };
+                    self.collect_texts(&nodes, item, Some(&step), found);
+                }
             }
+            Value::Object(fields) => {
+                for (name, field) in fields.iter().filter(|(_, field)| self.may_hold_name(field)) {
+                    let is_declared =
+                        |node: &&Value| node.get("properties").is_some_and(|own| own.get(name).is_some());
+                    let general = if nodes.iter().any(is_declared) { name } else { "*" };
+                    let step = Step { around: at, general, exact: name.into() };
+                    self.collect_texts(&inner(self.schema, nodes, name), field, Some(&step), found);
+                }
+            }
+            _ => {}
         }
-        _ => {}
     }
 }
 

@@ -59,6 +59,9 @@ pub struct Contract {
     /// A schema can't say everything that a conversion asks for. [`Contract::of`] leaves it empty; the commands of an
     /// xtask find out by trying.
     pub refuses: BTreeSet<String>,
+    /// For the places in `refuses`, values that the type takes there, among them the last one before it begins to refuse.
+    /// [`Contract::of`] leaves it empty; the commands of an xtask find out by trying.
+    pub takes: BTreeMap<String, Vec<Value>>,
     /// The last day on which the version must be kept, as `2026-12-31`, if it is retired.
     pub retired: Option<String>,
     /// Places, written in the same way, where the type reads any name though `reads` has only some, as by
@@ -86,6 +89,7 @@ impl Contract {
             aliases: BTreeMap::new(),
             nested_aliases: BTreeMap::new(),
             refuses: BTreeSet::new(),
+            takes: BTreeMap::new(),
             retired: None,
             open: BTreeSet::new(),
             reserved: BTreeMap::new(),
@@ -118,6 +122,7 @@ impl Contract {
             aliases: aliases.collect(),
             nested_aliases: BTreeMap::new(),
             refuses: BTreeSet::new(),
+            takes: BTreeMap::new(),
             retired: event.retired.map(str::to_owned),
             open: BTreeSet::new(),
             reserved: BTreeMap::new(),
@@ -147,6 +152,9 @@ impl Contract {
         }
         if !self.nested_aliases.is_empty() {
             file["nestedAliases"] = json!(self.nested_aliases);
+        }
+        if !self.takes.is_empty() {
+            file["takes"] = json!(self.takes);
         }
         if !self.reserved.is_empty() {
             file["reserved"] = json!(self.reserved);
@@ -185,6 +193,7 @@ impl Contract {
             nested_aliases: map(&file, "nestedAliases")?,
             retired: file.get("retired").map(date_of).transpose()?,
             refuses: places(&file, "refuses")?,
+            takes: map(&file, "takes")?,
             open: places(&file, "open")?,
             reserved: map(&file, "reserved")?,
             writes: schema(&mut file, "writes")?,

@@ -197,6 +197,7 @@ fn contract(case: &Value, version: &str) -> Contract {
         aliases: BTreeMap::new(),
         nested_aliases: BTreeMap::new(),
         refuses: BTreeSet::new(),
+        takes: BTreeMap::new(),
         retired: None,
         open: BTreeSet::new(),
         reserved: BTreeMap::new(),

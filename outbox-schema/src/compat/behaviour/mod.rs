@@ -9,7 +9,8 @@
 //! Where the schemas agree with serde, the three questions have said it all; this finds where they do not: a module of
 //! `#[serde(with)]` or an implementation by hand that its schema does not describe, and a conversion that may fail.
 //! A conversion that refuses a part of what its schema allows is no lie, as no schema says everything: such places are
-//! kept in the contract, and only a place that took everything when it was released may not begin to refuse.
+//! kept in the contract, with what they take. A place that took everything when it was released may not begin to refuse,
+//! and one that took a part must go on to take that.
 
 mod observe;
 mod place;
@@ -67,6 +68,8 @@ impl Behaviour {
         let (writes, reads) = (Schema::closed(&contract.writes), Schema::of(&contract.reads));
         writes.validator()?;
         let mut own = Observation::new(event, &contract.writes);
+        // A payload that is recorded later changes nothing in the contract.
+        let alone = (!samples.is_empty()).then(|| payloads.clone());
         for sample in &samples {
             own.try_out(sample.payload.clone(), &reads);
         }
@@ -75,6 +78,15 @@ impl Behaviour {
         own.look_again(&reads);
         let undeclared = own.written().filter(|written| !writes.takes(written)).cloned().collect();
         contract.refuses = own.refused().map(|(spot, _)| spot.pointer.clone()).collect();
+        contract.takes = match alone.filter(|_| !contract.refuses.is_empty()) {
+            Some(payloads) => {
+                let mut alone = Observation::new(event, &contract.writes);
+                alone.try_all(payloads, &reads);
+                alone.look_again(&reads);
+                alone.taken(&reads)
+            }
+            None => own.taken(&reads),
+        };
         own.shrink();
         Some(Self { event, samples, own, undeclared })
     }
@@ -107,7 +119,8 @@ impl Behaviour {
     /// What the type breaks of `released`, apart from what the schemas say themselves.
     pub(crate) fn against(&self, contract: &Contract, released: &Contract) -> Vec<Finding> {
         let is_same = released.reads == contract.reads && released.writes == contract.writes;
-        if is_same && self.own.refused().next().is_none() && self.undeclared.is_empty() {
+        let has_refused = self.own.refused().next().is_some() || !released.takes.is_empty();
+        if is_same && !has_refused && self.undeclared.is_empty() {
             return Vec::new();
         }
         let (readers, writes) = (Schema::of(&released.reads), Schema::closed(&contract.writes));
@@ -125,6 +138,13 @@ impl Behaviour {
         for (spot, refusal) in seen.refused() {
             if !released.refuses.contains(&spot.pointer) && told.insert(&spot.pointer) {
                 findings.push(self.refused(contract, FindingId::BehaviourRefusesReleased, spot, refusal));
+            }
+        }
+        for (pointer, values) in &released.takes {
+            if let Some((spot, refusal)) = self.own.refused_of(pointer, values, &reads)
+                && told.insert(pointer)
+            {
+                findings.push(self.refused(contract, FindingId::BehaviourRefusesReleased, &spot, &refusal));
             }
         }
         // What today's schema says is written is judged by the three questions.

@@ -1,5 +1,7 @@
 //! Feeds payloads to a type and notes what becomes of them.
 
+mod taken;
+
 use super::{Evidence, Schema, Witness, place, shrink};
 use crate::contract::{MEMBERS, panic_text, text_without_members};
 use crate::{EventDescriptor, RoundTripError};

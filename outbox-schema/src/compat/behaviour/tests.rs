@@ -227,6 +227,114 @@ fn a_conversion_that_became_stricter_breaks_though_the_schemas_are_equal() {
     assert!(findings[0].fix.contains("let `value` read again what it read"), "{findings:?}");
 }
 
+/// Takes the numbers of a range; its schema takes any.
+#[derive(Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(try_from = "i64", into = "i64")]
+struct Within<const LEAST: i64, const MOST: i64>(i64);
+
+impl<const LEAST: i64, const MOST: i64> TryFrom<i64> for Within<LEAST, MOST> {
+    type Error = String;
+    fn try_from(number: i64) -> Result<Self, String> {
+        if (LEAST..=MOST).contains(&number) {
+            Ok(Self(number))
+        } else {
+            Err(format!("{number} is out of range"))
+        }
+    }
+}
+
+impl<const LEAST: i64, const MOST: i64> From<Within<LEAST, MOST>> for i64 {
+    fn from(number: Within<LEAST, MOST>) -> Self {
+        number.0
+    }
+}
+
+/// Takes texts or lists of some sizes, and shares up to a percentage; no schema says so.
+#[derive(Serialize, Deserialize, JsonSchema)]
+struct Sized<const LEAST: usize, const MOST: usize> {
+    #[serde(deserialize_with = "text::<LEAST, MOST, _>")]
+    text: String,
+    #[serde(deserialize_with = "list::<LEAST, MOST, _>")]
+    list: Vec<u8>,
+    #[serde(deserialize_with = "share::<MOST, _>")]
+    share: f64,
+}
+
+fn fitting<T, E: serde::de::Error>(fits: bool, value: T) -> Result<T, E> {
+    if fits { Ok(value) } else { Err(E::custom("does not fit")) }
+}
+
+fn text<'de, const LEAST: usize, const MOST: usize, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<String, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    fitting((LEAST..=MOST).contains(&text.chars().count()), text)
+}
+
+fn list<'de, const LEAST: usize, const MOST: usize, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Vec<u8>, D::Error> {
+    let list = Vec::deserialize(deserializer)?;
+    fitting((LEAST..=MOST).contains(&list.len()), list)
+}
+
+fn share<'de, const MOST: usize, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    let share = f64::deserialize(deserializer)?;
+    let most = u32::try_from(MOST).unwrap();
+    fitting((0.0..=f64::from(most) / 100.0).contains(&share), share)
+}
+
+#[test]
+fn a_conversion_that_refused_some_values_may_not_begin_to_refuse_more() {
+    type Old = Within<1, 100>;
+    let (_, contract) = tried::<Of<Old>>(&[]);
+    assert_eq!(contract.takes["/value"][..2], [json!(1), json!(100)]);
+    assert_eq!(Contract::parse(&contract.to_text()).unwrap(), contract);
+    let stricter = [
+        findings::<Of<Old>, Of<Within<1, 50>>>(&[]),
+        findings::<Of<Old>, Of<Within<1, 99>>>(&[]),
+        findings::<Of<Old>, Of<Within<2, 100>>>(&[]),
+    ];
+    for findings in stricter {
+        assert_eq!(found(&findings), [("behaviour-refuses-released", "/value")]);
+        let Evidence::Refused(witness) = &findings[0].evidence else { panic!("{findings:?}") };
+        assert!(witness.error.ends_with("is out of range"), "{witness:?}");
+    }
+    let in_a_list = findings::<Of<Vec<Option<Old>>>, Of<Vec<Option<Within<1, 99>>>>>(&[]);
+    assert_eq!(found(&in_a_list), [("behaviour-refuses-released", "/value/0")]);
+    for same_or_looser in [
+        findings::<Of<Old>, Of<Old>>(&[]),
+        findings::<Of<Old>, Of<Within<0, 101>>>(&[]),
+        findings::<Of<Old>, Of<i64>>(&[]),
+        findings::<Of<Vec<Option<Old>>>, Of<Vec<Option<Within<-1, 100>>>>>(&[]),
+    ] {
+        assert_eq!(same_or_looser, []);
+    }
+    // The places of a tuple share a pointer.
+    type Pair<const MOST: i64> = (Within<1, MOST>, Within<-9, 9>);
+    assert_eq!(findings::<Of<Pair<100>>, Of<Pair<100>>>(&[]), []);
+    let in_a_tuple = findings::<Of<Pair<100>>, Of<Pair<99>>>(&[]);
+    assert_eq!(found(&in_a_tuple), [("behaviour-refuses-released", "/value/0")]);
+    // What the schemas say themselves is told by the three questions, and hides nothing.
+    assert_eq!(
+        found(&findings::<Of<Old>, Of<Option<Within<1, 99>>>>(&[])),
+        [("behaviour-refuses-released", "/value")]
+    );
+    assert_eq!(findings::<Of<Old>, Of<String>>(&[]), []);
+}
+
+#[test]
+fn a_size_or_a_share_that_was_taken_may_not_be_refused() {
+    type Old = Sized<1, 20>;
+    let (_, contract) = tried::<Of<Old>>(&[]);
+    assert!(contract.takes["/value/share"].contains(&json!(0.2)), "{:?}", contract.takes);
+    assert_eq!(findings::<Of<Old>, Of<Old>>(&[]), []);
+    assert_eq!(findings::<Of<Old>, Of<Sized<0, 21>>>(&[]), []);
+    let places = ["/value/list", "/value/share", "/value/text"].map(|at| ("behaviour-refuses-released", at));
+    assert_eq!(found(&findings::<Of<Old>, Of<Sized<1, 19>>>(&[])), places);
+    assert_eq!(found(&findings::<Of<Old>, Of<Sized<2, 20>>>(&[])), [places[0], places[2]]);
+}
+
 #[test]
 fn a_text_inside_of_a_tagged_or_flattened_type_is_found() {
     #[derive(Serialize, Deserialize, JsonSchema)]
@@ -334,6 +442,14 @@ fn a_sample_shows_what_no_schema_says() {
     let (behaviour, contract) = tried::<Of<Secret>>(&[seen(json!("xyzzy"))]);
     assert_eq!(behaviour.of_its_own(&contract, &[]), []);
     assert_eq!(contract.refuses.iter().collect::<Vec<_>>(), ["/value"]);
+}
+
+#[test]
+fn a_sample_changes_nothing_in_a_contract_that_was_made_without_it() {
+    let (_, before) = tried::<Of<Email>>(&[]);
+    let (_, after) = tried::<Of<Email>>(&[seen(json!("bob@acme.org"))]);
+    assert!(!before.takes.is_empty());
+    assert_eq!(before, after);
 }
 
 #[test]

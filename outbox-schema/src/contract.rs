@@ -14,8 +14,10 @@ mod usable;
 use crate::date::is_date;
 use crate::digest::digest;
 use crate::{EventDescriptor, KeySource, OrderingMode, json};
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
@@ -134,36 +136,32 @@ impl Contract {
     /// The canonical text, which ends with a line break.
     #[must_use]
     pub fn to_text(&self) -> String {
-        let mut file = json!({
-            "format": FORMAT,
-            "eventType": self.event_type,
-            "eventVersion": self.event_version,
-            "topic": self.topic,
-            "ordering": ordering_word(self.ordering),
-            "key": self.key,
-            "aliases": self.aliases,
-            "writes": self.writes,
-            "reads": self.reads,
-        });
-        for (member, places) in [("refuses", &self.refuses), ("open", &self.open)] {
-            if !places.is_empty() {
-                file[member] = json!(places);
-            }
-        }
-        if !self.nested_aliases.is_empty() {
-            file["nestedAliases"] = json!(self.nested_aliases);
-        }
-        if !self.takes.is_empty() {
-            file["takes"] = json!(self.takes);
-        }
-        if !self.reserved.is_empty() {
-            file["reserved"] = json!(self.reserved);
-        }
-        if let Some(retired) = &self.retired {
-            file["retired"] = json!(retired);
-        }
-        file[DIGEST] = Value::from(digest_of(&file));
-        let text = serde_json::to_string_pretty(&sorted(file)).expect("a JSON value is always written");
+        let mut file = BTreeMap::from([
+            ("format", owned(FORMAT)),
+            ("eventType", owned(&self.event_type)),
+            ("eventVersion", owned(self.event_version)),
+            ("topic", owned(&self.topic)),
+            ("ordering", owned(ordering_word(self.ordering))),
+            ("key", owned(&self.key)),
+            ("aliases", owned(&self.aliases)),
+            ("writes", in_order(&self.writes)),
+            ("reads", in_order(&self.reads)),
+        ]);
+        let further = [
+            ("refuses", !self.refuses.is_empty(), owned(&self.refuses)),
+            ("takes", !self.takes.is_empty(), owned(&self.takes)),
+            ("open", !self.open.is_empty(), owned(&self.open)),
+            ("nestedAliases", !self.nested_aliases.is_empty(), owned(&self.nested_aliases)),
+            ("reserved", !self.reserved.is_empty(), owned(&self.reserved)),
+            ("retired", self.retired.is_some(), owned(&self.retired)),
+        ];
+        file.extend(
+            further.into_iter().filter(|(_, is_stated, _)| *is_stated).map(|(name, _, value)| (name, value)),
+        );
+        // White space and the order of members play no part in the digest.
+        let plain = serde_json::to_string(&file).expect("a JSON value is always written");
+        file.insert(DIGEST, owned(digest(&plain)));
+        let text = serde_json::to_string_pretty(&file).expect("a JSON value is always written");
         text + "\n"
     }
 
@@ -252,13 +250,17 @@ fn ordering_of(word: &str) -> Result<OrderingMode, ContractError> {
     })
 }
 
+/// A member of the file, with all its own in order.
+fn owned(member: impl Serialize) -> Cow<'static, Value> {
+    Cow::Owned(sorted(json!(member)))
+}
+
+fn in_order(schema: &Value) -> Cow<'_, Value> {
+    if tidy::is_sorted(schema) { Cow::Borrowed(schema) } else { Cow::Owned(sorted(schema.clone())) }
+}
+
 /// What tells a file that was changed by hand from one that `schema-accept` wrote.
 const DIGEST: &str = "digest";
-
-/// The digest of the file without the member that holds it. White space and the order of members play no part.
-fn digest_of(file: &Value) -> String {
-    digest(&tidy::sorted_text(file))
-}
 
 fn key_text(key: KeySource) -> String {
     match key {

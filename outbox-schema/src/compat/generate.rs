@@ -49,9 +49,9 @@ fn generate(normal: &Value, validator: &Validator, depth_full: usize, count_max:
     let allowance = Allowance::new([normal, &Value::Bool(true)]);
     let is_valid = |value: &Value| allowance.covers(value) && validator.is_valid(value);
     let mut found: Vec<Value> = Vec::new();
-    for value in made.iter() {
-        if found.len() < count_max && !found.contains(value) && is_valid(value) {
-            found.push(value.clone());
+    for value in Rc::unwrap_or_clone(made) {
+        if found.len() < count_max && !found.contains(&value) && is_valid(&value) {
+            found.push(value);
         }
     }
     if !found.is_empty() {

@@ -91,6 +91,7 @@ fn sort(value: &mut Value) {
 }
 
 /// The text of `value` as it is when it is sorted.
+#[cfg(feature = "xtask")]
 pub(crate) fn sorted_text(value: &Value) -> String {
     match is_sorted(value) {
         true => value.to_string(),
@@ -98,7 +99,8 @@ pub(crate) fn sorted_text(value: &Value) -> String {
     }
 }
 
-fn is_sorted(value: &Value) -> bool {
+/// Whether the members of every object are in the order of their names.
+pub(super) fn is_sorted(value: &Value) -> bool {
     match value {
         Value::Object(members) => members.keys().is_sorted() && members.values().all(is_sorted),
         Value::Array(items) => items.iter().all(is_sorted),

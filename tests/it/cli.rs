@@ -3,6 +3,7 @@
 mod alerts;
 mod json;
 mod migrating;
+mod redis;
 mod relay;
 
 use outbox::{

@@ -1,7 +1,7 @@
 //! What the other tests take for granted of the private servers.
 
 use outbox_tests::proxy::Proxy;
-use outbox_tests::servers::{Nats, Postgres};
+use outbox_tests::servers::{Nats, Postgres, Redis};
 use sqlx::{Connection, PgConnection, Row};
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -67,6 +67,16 @@ async fn a_paused_postgres_answers_nothing_until_it_is_resumed() {
     assert!(tokio::time::timeout(Duration::from_millis(200), &mut ping).await.is_err());
     postgres.resume();
     ping.await.unwrap();
+}
+
+#[tokio::test]
+async fn redis_keeps_what_was_confirmed_before_a_kill() {
+    let Some(redis) = Redis::private().await else { return };
+    redis.run::<()>(redis_client::cmd("SET").arg("n").arg(7)).await;
+    redis.kill();
+    assert!(redis.connect().await.is_err());
+    redis.restart().await;
+    assert_eq!(redis.run::<i64>(redis_client::cmd("GET").arg("n")).await, 7);
 }
 
 #[tokio::test]

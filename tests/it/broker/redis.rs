@@ -181,6 +181,39 @@ async fn who_may_not_write_or_come_in_is_told_so_for_good() {
     assert!(!error.is_transient() && error.to_string().contains("ACL SETUSER"), "{error}");
 }
 
+/// As the documentation of the broker names them.
+#[tokio::test]
+async fn the_rights_of_a_relay_and_of_a_consumer_are_enough() {
+    let Some(server) = Redis::private().await else { return };
+    let topic = server.fresh_topic();
+    let relay = "+xadd +setnx +get +eval +exists +time +xtrim +xinfo +xpending";
+    let consumer = "+setnx +get +xgroup +xreadgroup +xautoclaim +xpending +xack +eval +xinfo";
+    let as_user = async |name: &str, rights: &str| {
+        let mut grant = cmd("ACL");
+        grant
+            .arg(&["SETUSER", name, "on", ">pw", &format!("~{topic}:*")])
+            .arg(rights.split(' ').collect::<Vec<_>>());
+        server.run::<()>(&grant).await;
+        RedisBroker::new(config(format!("redis://{name}:pw@127.0.0.1:{}", server.port())))
+    };
+    let (relay, consumer) = (as_user("relay", relay).await, as_user("consumer", consumer).await);
+    relay.connect().await.unwrap();
+    consumer.connect().await.unwrap();
+
+    let sent = publish_each(&relay, &topic, 3).await;
+    for _ in 0..2 {
+        let mut crashed = consumer.subscribe(&subscription(&topic, "14")).await.unwrap();
+        assert!(!crashed.next(1, Duration::from_secs(10)).await.unwrap().is_empty());
+    }
+    let mut subscription = consumer.subscribe(&subscription(&topic, "14")).await.unwrap();
+    assert_eq!(receive(&mut *subscription, 3).await, ids_of(&sent));
+
+    // What failed of the scripts is only told in the log.
+    let denied: Vec<redis_client::Value> = server.run(cmd("ACL").arg("LOG")).await;
+    let denied = format!("{denied:?}");
+    assert!(!denied.contains("xtrim") && !denied.contains("eval") && !denied.contains("xgroup"), "{denied}");
+}
+
 /// R20: what a server throws away is no broker.
 #[tokio::test]
 async fn a_server_that_evicts_topics_is_refused_at_the_start() {

@@ -28,6 +28,12 @@
 //! good holds the memory for so long: `XGROUP DESTROY <topic>:<partition> <consumer>` frees it. When the memory is full,
 //! events wait in the store (`maxmemory-policy noeviction`); a policy that evicts streams is refused.
 //!
+//! # Rights
+//!
+//! A relay needs `+xadd +setnx +get +eval +exists +time +xtrim +xinfo +xpending`, a consumer `+setnx +get +xgroup +xreadgroup
+//! +xautoclaim +xpending +xack +eval +xinfo`, both on the keys `~<topic>:*`. With `+info +config|get` beside them, each says at
+//! its start what the server is not fit for.
+//!
 //! Works with servers from Redis 7.0 on, and with Valkey.
 
 mod config;

@@ -11,6 +11,7 @@ mod contract;
 mod crash;
 mod deadly;
 mod dependency_tree;
+mod elsewhere;
 mod end_to_end;
 mod enqueue;
 mod failures;

@@ -9,7 +9,10 @@ use outbox::{
 use outbox_tests::{memory_broker::MemoryBroker, servers::Postgres, world::noted};
 use sqlx::{AssertSqlSafe, Connection, PgConnection, PgPool, postgres::PgPoolOptions};
 use std::{
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     time::{Duration, Instant},
 };
 
@@ -68,21 +71,16 @@ async fn five_migrators_at_once_beside_an_index_that_is_built_concurrently() {
                    CREATE TABLE app (n int);
                    INSERT INTO app SELECT generate_series(1, 100000);";
     sqlx::raw_sql(prepare).execute(&mut app).await.unwrap();
-    let patient = |url: String| async move {
-        let options = PgPoolOptions::new().max_connections(2).after_connect(|connection, _| {
-            Box::pin(async move {
-                let limits = "SET statement_timeout = '2s'; SET lock_timeout = '1s'";
-                sqlx::raw_sql(limits).execute(connection).await.map(|_| ())
-            })
-        });
-        let pool = options.connect(&url).await.unwrap();
-        PostgresStore::with_pool(pool, PostgresConfig::default()).unwrap().migrate().await
-    };
     let started = Instant::now();
     // One is dropped half-way, and must leave nothing that stops the others.
-    let cut_short = tokio::time::timeout(Duration::from_millis(5), patient(url.clone()));
+    let cut_short = tokio::time::timeout(Duration::from_millis(5), patient(&url, None));
     let index = sqlx::raw_sql("CREATE INDEX CONCURRENTLY app_n ON app (n)").execute(&mut app);
-    let migrators: Vec<_> = (0..5).map(|_| tokio::spawn(patient(url.clone()))).collect();
+    let migrators: Vec<_> = (0..5)
+        .map(|_| {
+            let url = url.clone();
+            tokio::spawn(async move { patient(&url, None).await })
+        })
+        .collect();
     let (_, index) = tokio::join!(cut_short, index);
     index.unwrap();
     for migrator in migrators {
@@ -92,6 +90,77 @@ async fn five_migrators_at_once_beside_an_index_that_is_built_concurrently() {
     let valid = "SELECT indisvalid FROM pg_index WHERE indexrelid = 'app_n'::regclass";
     assert!(sqlx::query_scalar::<_, bool>(valid).fetch_one(&mut app).await.unwrap());
     PostgresStore::connect(&url).await.unwrap().check().await.unwrap();
+}
+
+/// The same with tables that are in use: a relay reads them, a producer writes them, and the migrators have them changed.
+#[tokio::test(flavor = "multi_thread")]
+async fn five_migrators_at_once_beside_a_running_relay_and_an_index_that_is_built_concurrently() {
+    let Some(world) = outbox_tests::world::World::<PostgresStore>::start().await else { return };
+    let broker = Arc::new(MemoryBroker::default());
+    let relay = world.relay(broker.clone()).await;
+    let mut app = PgConnection::connect(&world.url).await.unwrap();
+    let prepare = "CREATE TABLE app (n int); INSERT INTO app SELECT generate_series(1, 100000);";
+    sqlx::raw_sql(prepare).execute(&mut app).await.unwrap();
+    let stopped = Arc::new(AtomicBool::new(false));
+    let (outbox, is_stopped) = (world.outbox.clone(), Arc::clone(&stopped));
+    let producer = tokio::spawn(async move {
+        let mut count = 0;
+        while !is_stopped.load(Ordering::SeqCst) {
+            let mut tx = outbox.begin().await.unwrap();
+            outbox.enqueue(&mut tx, &noted("k", count)).await.unwrap();
+            tx.commit().await.unwrap();
+            count += 1;
+        }
+        count
+    });
+    until(async || broker.confirmed().len() > 10).await;
+
+    let started = Instant::now();
+    let hour = Some(Duration::from_secs(3_600));
+    let cut_short = tokio::time::timeout(Duration::from_millis(5), patient(&world.url, hour));
+    let index = sqlx::raw_sql("CREATE INDEX CONCURRENTLY app_n ON app (n)").execute(&mut app);
+    let migrators: Vec<_> = (0..5)
+        .map(|_| {
+            let url = world.url.clone();
+            tokio::spawn(async move { patient(&url, hour).await })
+        })
+        .collect();
+    let (_, index) = tokio::join!(cut_short, index);
+    index.unwrap();
+    for migrator in migrators {
+        migrator.await.unwrap().unwrap();
+    }
+    assert!(started.elapsed() < Duration::from_secs(30));
+    patient(&world.url, hour).await.unwrap();
+
+    stopped.store(true, Ordering::SeqCst);
+    let count = producer.await.unwrap();
+    until(async || broker.confirmed().len() >= count as usize).await;
+    let published: Vec<i64> =
+        broker.confirmed().iter().map(|envelope| outbox_tests::world::name_in(&envelope.payload).n).collect();
+    assert_eq!(published, (0..count).collect::<Vec<_>>());
+    let number = async |sql: &'static str| -> i64 {
+        sqlx::query_scalar(sql).fetch_one(world.outbox.store().pool()).await.unwrap()
+    };
+    assert_eq!(number("SELECT slot_secs::bigint FROM outbox_version").await, 600);
+    assert_eq!(
+        number("SELECT indisvalid::int::bigint FROM pg_index WHERE indexrelid = 'app_n'::regclass").await,
+        1
+    );
+    assert_eq!(number("SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()").await, 0);
+    relay.stop().await.unwrap();
+}
+
+/// Migrates as a role that has little patience.
+async fn patient(url: &str, retention: Option<Duration>) -> Result<(), StoreError> {
+    let options = PgPoolOptions::new().max_connections(2).after_connect(|connection, _| {
+        Box::pin(async move {
+            let limits = "SET statement_timeout = '2s'; SET lock_timeout = '1s'";
+            sqlx::raw_sql(limits).execute(connection).await.map(|_| ())
+        })
+    });
+    let pool = options.connect(url).await.unwrap();
+    PostgresStore::with_pool(pool, PostgresConfig { retention, ..PostgresConfig::default() })?.migrate().await
 }
 
 /// Blocked migrators hold no snapshot that an index waits for, and the index holds nothing that they wait for.

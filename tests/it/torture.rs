@@ -51,11 +51,19 @@ fn sqlite_and_local_keep_every_promise() {
 
 #[test]
 fn every_plant_is_found() {
-    let plants = [("phantom", "G1"), ("loss", "G2"), ("inversion", "G3"), ("double", "G4"), ("blame", "G5")];
+    let plants = [
+        ("phantom", "G1"),
+        ("loss", "G2"),
+        ("inversion", "G3"),
+        ("double", "G4"),
+        ("blame", "G5"),
+        ("gap", "G2"),
+        ("again", "G4"),
+    ];
     let found = |(plant, promise): (&str, &str)| {
         let pair = ["--store", "sqlite", "--broker", "local"];
         let output =
-            torture(&[&["--minutes", "0.05", "--plant", plant, "--patience-secs", "5"], &pair[..]].concat());
+            torture(&[&["--minutes", "0.1", "--plant", plant, "--patience-secs", "5"], &pair[..]].concat());
         assert!(!output.status.success(), "{plant} was not found");
         let said = String::from_utf8(output.stdout).unwrap();
         assert!(said.contains(&format!("{promise} is broken")), "{plant} was taken for something else");

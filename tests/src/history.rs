@@ -136,23 +136,33 @@ pub struct Reader {
     pub goal: Fate,
     /// The relay that it gets its events from; `None`: it reads them where they were enqueued.
     pub behind: Option<String>,
+    /// Whether it reads only what has a key.
+    pub keyed: bool,
 }
 
 impl Reader {
     /// A relay of all topics.
     #[must_use]
     pub fn relay(stage: &str) -> Self {
-        Self { stage: stage.to_owned(), topics: Vec::new(), goal: Fate::Published, behind: None }
+        Self {
+            stage: stage.to_owned(),
+            topics: Vec::new(),
+            goal: Fate::Published,
+            behind: None,
+            keyed: false,
+        }
     }
 
     /// A consumer of all topics.
     #[must_use]
     pub fn consumer(stage: &str) -> Self {
-        Self { stage: stage.to_owned(), topics: Vec::new(), goal: Fate::Handled, behind: None }
+        Self { stage: stage.to_owned(), topics: Vec::new(), goal: Fate::Handled, behind: None, keyed: false }
     }
 
-    fn takes(&self, event: &EventName) -> bool {
-        self.topics.is_empty() || self.topics.contains(&event.topic)
+    /// Whether it must get that event, once it is committed.
+    #[must_use]
+    pub fn takes(&self, event: &EventName) -> bool {
+        (self.topics.is_empty() || self.topics.contains(&event.topic)) && (event.key.is_some() || !self.keyed)
     }
 }
 

@@ -15,12 +15,15 @@ mod ending;
 mod event;
 mod figures;
 mod ground;
+mod mirror;
 mod mortal_broker;
 mod nemesis;
 mod person;
 mod poison;
 mod producer;
+mod ranges;
 mod record;
+mod stall;
 mod store;
 mod verdict;
 
@@ -42,6 +45,9 @@ use store::TortureStore;
 use tokio::sync::{Mutex, watch};
 use tokio::task::JoinSet;
 
+/// The relay that publishes to the broker.
+const RELAY: &str = "default";
+
 /// From the death of a leader to the work of the next one.
 const TAKEOVER: Duration = Duration::from_millis(1_500);
 
@@ -60,9 +66,9 @@ pub enum StoreKind {
 /// Which broker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BrokerKind {
-    /// None: the consumers read the log, and there are no relays.
+    /// None: the consumers read the log, and so does a relay that only mirrors it.
     Local,
-    /// A private server, which is killed and restarted.
+    /// A private server, which is killed and restarted; relays publish to it beside the one that mirrors the log.
     Nats,
     /// The same.
     Redis,
@@ -81,6 +87,10 @@ pub enum Plant {
     Double,
     /// A handler fails for good with an event that nothing is wrong with.
     Blame,
+    /// The second relay's broker confirms what it has not taken.
+    Gap,
+    /// A replay of a range has events handled again.
+    Again,
 }
 
 /// One torture.
@@ -173,9 +183,8 @@ async fn arena<S: TortureStore>(options: Options, folder: &Path, ground: Ground)
 
 async fn play<S: TortureStore>(arena: &Arc<Arena<S>>) -> Result<(), String> {
     let options = &arena.options;
-    let relays = if options.broker == BrokerKind::Local { 0 } else { 2 };
-    for (role, count) in [(Role::Producer, 2), (Role::Relay, relays), (Role::Consumer, 2)] {
-        arena.crew.lock().await.want(role, count);
+    for role in [Role::Producer, Role::Relay, Role::Consumer] {
+        arena.crew.lock().await.want(role, 2);
     }
     let mut tasks = JoinSet::new();
     let tending = tokio::spawn(tend(Arc::clone(arena)));

@@ -65,6 +65,14 @@ fn options(arguments: &[String]) -> Result<Options, String> {
 }
 
 fn plant_of(name: &str) -> Option<Plant> {
-    let all = [Plant::Phantom, Plant::Loss, Plant::Inversion, Plant::Double, Plant::Blame];
+    let all = [
+        Plant::Phantom,
+        Plant::Loss,
+        Plant::Inversion,
+        Plant::Double,
+        Plant::Blame,
+        Plant::Gap,
+        Plant::Again,
+    ];
     all.into_iter().find(|plant| format!("{plant:?}").to_lowercase() == name)
 }

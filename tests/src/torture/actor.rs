@@ -1,16 +1,19 @@
 //! One process of the torture: a producer, a relay or a consumer, until it is told to stop or dies.
 
+use super::event::Told;
+use super::mirror::Mirror;
 use super::mortal_broker::MortalBroker;
 use super::producer::Producer;
 use super::record::Record;
 use super::store::{RETENTION, TortureStore};
-use super::{Plant, StoreKind, TAKEOVER};
+use super::{Plant, RELAY, StoreKind, TAKEOVER};
 use outbox::broker::Broker;
+use outbox::cursor::Filter;
 use outbox::nats::{NatsBroker, NatsConfig};
 use outbox::postgres::PostgresStore;
 use outbox::redis::{RedisBroker, RedisConfig};
 use outbox::sqlite::SqliteStore;
-use outbox::{Catalog, Outbox, RelayConfig, RetryPolicy, RunnerBuilder, Settings, Start};
+use outbox::{Catalog, Event, Outbox, RelayConfig, RetryPolicy, RunnerBuilder, Settings, Start};
 use serde::{Deserialize, Serialize};
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -23,7 +26,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 pub(super) enum Role {
     /// It enqueues.
     Producer,
-    /// It publishes to the broker.
+    /// It publishes to the broker, and to the mirror.
     Relay,
     /// It handles, from the broker or from the log.
     Consumer,
@@ -103,8 +106,12 @@ async fn act_on<S: TortureStore>(orders: &Orders, mut stop: Signal) -> Ended {
             return Ok(());
         }
         Role::Relay => {
-            let inner = broker(orders.broker.as_deref().expect("a relay has a broker"));
-            outbox.runner().relay(relay_config(), Arc::new(MortalBroker { inner, scene }))
+            let mirror = RelayConfig { filter: of_keys(), ..relay_config(Mirror::RELAY) };
+            let runner = outbox.runner().relay(mirror, Arc::new(Mirror::new(Arc::clone(&scene))));
+            match orders.broker.as_deref().map(broker) {
+                Some(inner) => runner.relay(relay_config(RELAY), Arc::new(MortalBroker { inner, scene })),
+                None => runner,
+            }
         }
         Role::Consumer => {
             let runner = only_ours(outbox.runner(), S::CONSUMER).state(scene);
@@ -151,9 +158,14 @@ pub(super) fn broker(url: &str) -> Arc<dyn Broker> {
     }))
 }
 
-fn relay_config() -> RelayConfig {
+/// What the mirror wants: the events that have an order.
+fn of_keys() -> Filter {
+    Filter { event_types: vec![Told::TYPE.to_owned()], ..Filter::default() }
+}
+
+fn relay_config(name: &str) -> RelayConfig {
     let retry = RetryPolicy { attempts: 6, base: Duration::from_millis(20), max: Duration::from_millis(200) };
-    RelayConfig { page_max: 200, publish_timeout: Duration::from_secs(3), retry, ..RelayConfig::default() }
+    RelayConfig { page_max: 200, publish_timeout: Duration::from_secs(3), retry, ..RelayConfig::named(name) }
 }
 
 fn quick(settings: &mut Settings) {

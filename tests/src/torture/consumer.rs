@@ -13,7 +13,7 @@ use std::error::Error;
 use std::sync::Arc;
 
 /// Of so many events, one meets what was planted.
-const PLANTED: i64 = 40;
+const PLANTED: i64 = 10;
 
 #[consumer(
     name = "torture.book-postgres",

@@ -3,14 +3,16 @@
 use super::actor::{self, Role};
 use super::arena::Arena;
 use super::event::{Told, name_and_plan};
+use super::mirror::Mirror;
 use super::person::Decision;
 use super::record::{self, Line, Step, now};
 use super::store::TortureStore;
 use super::verdict::{self, Outcome};
+use super::{ranges, stall};
 use crate::history::{EventName, Fate, Reader};
 use crate::servers::BrokerServer;
 use outbox::broker::{AckToken, Delivery, SubscriptionConfig};
-use outbox::{DeadLetter, Event};
+use outbox::{DeadLetter, Event, Terms};
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
 use std::time::{Duration, Instant};
@@ -22,11 +24,17 @@ const LOOK: Duration = Duration::from_millis(500);
 /// How long all messages of the broker may take to be read.
 const READ_MAX: Duration = Duration::from_secs(180);
 
+/// The relay that the consumers are behind.
 const RELAY: &str = "relay/default";
 
 impl<S: TortureStore> Arena<S> {
-    fn consumer() -> String {
-        format!("consumer/{}", S::CONSUMER)
+    /// The consumer, and then who else must get the events.
+    fn readers(&self) -> Vec<Reader> {
+        let behind = self.ground.broker.is_some().then(|| RELAY.to_owned());
+        let consumer = Reader { behind, ..Reader::consumer(&format!("consumer/{}", S::CONSUMER)) };
+        let mirror = Reader { keyed: true, ..Reader::relay(Mirror::STAGE) };
+        let relay = self.ground.broker.is_some().then(|| Reader::relay(RELAY));
+        [consumer, mirror].into_iter().chain(relay).collect()
     }
 
     /// Brings everything to rest and judges it.
@@ -42,12 +50,7 @@ impl<S: TortureStore> Arena<S> {
         self.count(&lines);
         let left = self.outbox.store().log_size().await.map_err(|error| error.to_string())?;
         self.figures.add("events left in the log by retention", left.cast_unsigned());
-        let mut readers = vec![Reader::consumer(&Self::consumer())];
-        if self.ground.broker.is_some() {
-            readers[0].behind = Some(RELAY.to_owned());
-            readers.push(Reader::relay(RELAY));
-        }
-        let history = verdict::history_of(&lines, readers)?;
+        let history = verdict::history_of(&lines, self.readers())?;
         history.check().map_err(|fault| fault.to_string())?;
         settled
     }
@@ -65,27 +68,28 @@ impl<S: TortureStore> Arena<S> {
         }
     }
 
-    /// Waits until every committed event is handled, or was discarded.
+    /// Waits until every committed event is handled, or was discarded, and every replay has come to its end. What the
+    /// broker has it is asked afterwards.
     async fn settle(&self) -> Result<(), String> {
-        let consumer = Self::consumer();
+        let readers: Vec<Reader> =
+            self.readers().into_iter().filter(|reader| reader.stage != RELAY).collect();
+        let terms = Terms::new("torture", "everything is mended");
         let mut decide = |letter: &DeadLetter| match name_and_plan(&letter.envelope.payload) {
             Some((_, plan)) if !plan.is_hopeless() => Decision::Replay,
             _ => Decision::Discard,
         };
-        let (mut least, mut since) = (usize::MAX, Instant::now());
+        let (mut least, mut since) = (u64::MAX, Instant::now());
         loop {
-            let dead = self.person.lock().await.look(self, &mut decide).await;
+            let dead = self.person.lock().await.look(self, &terms, &mut decide).await;
+            let replays = ranges::open(self).await;
             let lines = self.lines_so_far().await;
-            let (Ok(dead), Ok(lines)) = (dead, lines) else {
+            let (Ok(dead), Ok(replays), Ok(lines)) = (dead, replays, lines) else {
                 sleep(LOOK).await;
                 continue;
             };
-            let missing: Vec<EventName> = verdict::outcomes(&lines, &consumer)
-                .into_iter()
-                .filter(|outcome| outcome.took.is_none() && !outcome.is_discarded)
-                .map(|outcome| outcome.event)
-                .collect();
-            let open = missing.len() + dead;
+            let missing: Vec<String> =
+                readers.iter().flat_map(|reader| verdict::missing(&lines, reader)).collect();
+            let open = missing.len() as u64 + dead + replays;
             if open == 0 {
                 return Ok(());
             }
@@ -96,7 +100,8 @@ impl<S: TortureStore> Arena<S> {
             if since.elapsed() > patience {
                 let status = self.outbox.store().status().await;
                 return Err(format!(
-                    "G7 is broken: nothing moved for {patience:?}; {dead} dead letters, not handled: {:?} …\n{status:#?}",
+                    "G7 is broken: nothing moved for {patience:?}; {dead} dead letters, {replays} events \
+                     to replay, missing: {:?} …\n{status:#?}",
                     &missing[..missing.len().min(10)]
                 ));
             }
@@ -142,14 +147,23 @@ impl<S: TortureStore> Arena<S> {
     }
 
     fn count(&self, lines: &[Line]) {
-        let outcomes = verdict::outcomes(lines, &Self::consumer());
+        let outcomes = verdict::outcomes(lines, &self.readers()[0]);
         self.figures.add("events committed", outcomes.len() as u64);
         verdict::ends(lines).into_iter().for_each(|(what, count)| self.figures.add(what, count));
-        let is_good =
-            |outcome: &&Outcome| outcome.event.key.as_deref().is_some_and(|key| key.starts_with("good"));
-        let longest = outcomes.iter().filter(is_good).filter_map(|outcome| outcome.took).max();
-        let millis = longest.map_or(0, |longest| longest.as_millis());
-        self.figures.add("ms from commit to effect at most, of keys without a bad event", millis as u64);
+        let good: Vec<&Outcome> = outcomes
+            .iter()
+            .filter(|outcome| outcome.event.key.as_deref().is_some_and(|key| key.starts_with("good")))
+            .collect();
+        let millis = |what: &str, span: Duration| self.figures.add(what, span.as_millis() as u64);
+        let longest = good.iter().filter_map(|outcome| outcome.took()).max();
+        millis("ms from commit to effect at most, of keys without a bad event", longest.unwrap_or_default());
+        let stalls = stall::longest(&good);
+        millis("ms without any effect at most, while one of these waited", stalls.all.span());
+        millis(
+            "ms without an effect of one of these keys at most, while one of it waited",
+            stalls.key.span(),
+        );
+        tracing::info!(?stalls, "the longest stalls");
     }
 }
 

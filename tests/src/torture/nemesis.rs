@@ -4,7 +4,7 @@ use super::TAKEOVER;
 use super::actor::Role;
 use super::arena::Arena;
 use super::store::TortureStore;
-use super::{person, poison};
+use super::{person, poison, ranges};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use std::sync::Arc;
@@ -29,6 +29,7 @@ pub(super) fn start<S: TortureStore>(arena: &Arc<Arena<S>>, tasks: &mut JoinSet<
     tasks.spawn(poison::deadly(Arc::clone(arena), chance()));
     tasks.spawn(poison::foreign(Arc::clone(arena), chance()));
     tasks.spawn(person::work(Arc::clone(arena), chance()));
+    tasks.spawn(ranges::replay(Arc::clone(arena), chance()));
 }
 
 fn between(chance: &mut StdRng, least: f64, most: f64) -> Duration {
@@ -154,8 +155,7 @@ async fn let_the_clock_jump<S: TortureStore>(arena: Arc<Arena<S>>, mut chance: S
 /// From one process of a role to five and back.
 async fn scale<S: TortureStore>(arena: Arc<Arena<S>>, mut chance: StdRng) {
     while arena.rest(between(&mut chance, 6.0, 25.0)).await {
-        let is_relay = arena.ground.broker.is_some() && chance.random_ratio(1, 2);
-        let role = if is_relay { Role::Relay } else { Role::Consumer };
+        let role = if chance.random_ratio(1, 2) { Role::Relay } else { Role::Consumer };
         for count in [1, 5, 1, 2] {
             arena.tell("scaling", &format!("{role:?} to {count}"));
             arena.crew.lock().await.want(role, count);

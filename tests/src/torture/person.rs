@@ -9,6 +9,7 @@ use outbox::{DeadLetter, DeadLetterFilter, StoreError, Terms};
 use rand::RngExt;
 use rand::rngs::StdRng;
 use std::collections::BTreeSet;
+use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -32,13 +33,17 @@ pub(super) struct Person {
 /// Looks now and then, and decides at random.
 pub(super) async fn work<S: TortureStore>(arena: Arc<Arena<S>>, mut chance: StdRng) {
     while arena.rest(Duration::from_millis(chance.random_range(300..2_500))).await {
+        let mut terms = Terms::new("torture", "somebody looks through them");
+        if chance.random_ratio(1, 3) {
+            terms = terms.per_second(NonZeroU32::new(chance.random_range(1..20)).expect("1 or more"));
+        }
         let mut decide = |_: &DeadLetter| match chance.random_range(0..10) {
             0..3 => Decision::Replay,
             3..8 => Decision::Discard,
             _ => Decision::Leave,
         };
         // The database may be down.
-        let _ = arena.person.lock().await.look(&arena, &mut decide).await;
+        let _ = arena.person.lock().await.look(&arena, &terms, &mut decide).await;
     }
 }
 
@@ -47,10 +52,10 @@ impl Person {
     pub(super) async fn look<S: TortureStore>(
         &mut self,
         arena: &Arena<S>,
+        terms: &Terms,
         decide: &mut (impl FnMut(&DeadLetter) -> Decision + Send),
-    ) -> Result<usize, StoreError> {
+    ) -> Result<u64, StoreError> {
         let dead = arena.outbox.dead_letters(&DeadLetterFilter::default(), LOOK_MAX).await?;
-        let terms = Terms::new("torture", "somebody looks through them");
         for letter in &dead {
             if letter.replaying {
                 continue;
@@ -61,17 +66,17 @@ impl Person {
                 Decision::Leave => {}
                 Decision::Replay => {
                     note(arena, letter, Fate::Replayed);
-                    let count = arena.outbox.replay(&filter, &terms).await?;
+                    let count = arena.outbox.replay(&filter, terms).await?;
                     arena.figures.add("replays asked for", count);
                 }
                 Decision::Discard => {
                     note(arena, letter, Fate::Discarded);
-                    let count = arena.outbox.discard(&filter, &terms).await?;
+                    let count = arena.outbox.discard(&filter, terms).await?;
                     arena.figures.add("discards asked for", count);
                 }
             }
         }
-        Ok(dead.len())
+        Ok(dead.len() as u64)
     }
 
     fn note<S: TortureStore>(&mut self, arena: &Arena<S>, letter: &DeadLetter) {

@@ -20,8 +20,7 @@ pub(super) async fn deadly<S: TortureStore>(arena: Arc<Arena<S>>, mut chance: St
     while arena.rest(pause).await {
         // The whole system is slow until it is found, and so nothing else would be tried.
         pause = Duration::from_secs(chance.random_range(60..180));
-        let kills_relay = arena.ground.broker.is_some() && chance.random_ratio(1, 2);
-        let plan = if kills_relay { Plan::KillRelay } else { Plan::KillConsumer };
+        let plan = if chance.random_ratio(1, 2) { Plan::KillRelay } else { Plan::KillConsumer };
         let key = format!("bad-{}", chance.random_range(0..3));
         arena.tell("deadly payload", &format!("{plan:?} in {key}"));
         // The database may be down.

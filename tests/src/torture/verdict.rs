@@ -113,39 +113,60 @@ pub(super) fn ends(lines: &[Line]) -> [(&'static str, u64); 4] {
     counts
 }
 
-/// The committed events, with the time from the commit to the first effect.
-pub(super) fn outcomes(lines: &[Line], consumer: &str) -> Vec<Outcome> {
+/// The committed events that a reader must get, with when it first got them.
+pub(super) fn outcomes(lines: &[Line], reader: &Reader) -> Vec<Outcome> {
     let transactions = Transactions::of(lines);
-    let mut handled: BTreeMap<&EventName, u64> = BTreeMap::new();
-    let mut stands = BTreeSet::new();
+    let mut got: BTreeMap<&EventName, u64> = BTreeMap::new();
+    let mut discarded = BTreeSet::new();
     for Line { at, step } in lines {
         if let Step::Happened(Happening::Became { fate, stage, event }) = step {
-            match fate {
-                Fate::Handled if stage == consumer => drop(handled.entry(event).or_insert(*at)),
-                Fate::Discarded => drop(stands.insert(event)),
-                _ => {}
+            let is_before = reader.behind.as_ref() == Some(stage);
+            if *fate == reader.goal && *stage == reader.stage {
+                got.entry(event).or_insert(*at);
+            } else if *fate == Fate::Discarded && (*stage == reader.stage || is_before) {
+                discarded.insert(event);
             }
         }
     }
     let mut outcomes = Vec::new();
     for Line { step, .. } in lines {
         if let Step::Happened(Happening::Enqueue { tx, event, .. }) = step
+            && reader.takes(event)
             && transactions.entered.contains(tx)
             && !transactions.is_cancelled(event)
         {
-            let since = transactions.known_at(*tx);
-            let took = handled.get(event).map(|at| Duration::from_nanos(at.saturating_sub(since)));
-            outcomes.push(Outcome { event: event.clone(), took, is_discarded: stands.contains(event) });
+            outcomes.push(Outcome {
+                event: event.clone(),
+                committed: transactions.known_at(*tx),
+                got: got.get(event).copied(),
+                is_discarded: discarded.contains(event),
+            });
         }
     }
     outcomes
 }
 
-/// What became of one committed event.
+/// What a reader has yet to get, in words.
+pub(super) fn missing(lines: &[Line], reader: &Reader) -> Vec<String> {
+    let open = |outcome: &Outcome| outcome.got.is_none() && !outcome.is_discarded;
+    let outcomes = outcomes(lines, reader).into_iter().filter(open);
+    outcomes.map(|outcome| format!("{} at {}", outcome.event, reader.stage)).collect()
+}
+
+/// What became of one committed event at one reader; times are those of the records.
 #[derive(Debug)]
 pub(super) struct Outcome {
     pub(super) event: EventName,
-    /// From the commit to the effect; `None` without one.
-    pub(super) took: Option<Duration>,
+    /// When it was known to be committed.
+    pub(super) committed: u64,
+    /// When the reader first got it.
+    pub(super) got: Option<u64>,
     pub(super) is_discarded: bool,
+}
+
+impl Outcome {
+    /// From the commit to the reader.
+    pub(super) fn took(&self) -> Option<Duration> {
+        self.got.map(|got| Duration::from_nanos(got.saturating_sub(self.committed)))
+    }
 }

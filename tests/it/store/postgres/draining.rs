@@ -3,6 +3,7 @@
 use super::{World, event};
 use outbox::{cursor::LogCursor, store::Store};
 use outbox_tests::servers::Postgres;
+use sqlx::{AssertSqlSafe, Connection, PgConnection, Row};
 use std::time::Instant;
 
 const EVENTS: i64 = 20_000;
@@ -65,4 +66,32 @@ async fn a_page_is_read_by_the_key_and_an_idle_look_touches_next_to_nothing() {
     // One descent for each leaf of the ring, and the rows of the page.
     assert!(middle <= 8 * 3 + 100 + 16, "a page of 100 rows touched {middle} blocks");
     assert!(idle <= 8 * 3 + 4, "a look that found nothing touched {idle} blocks");
+}
+
+/// Read in the order of the log until enough is found, a log without late events is read to its end, for each hole.
+#[tokio::test]
+async fn what_appears_in_holes_is_looked_up_and_the_log_is_not_searched_for_it() {
+    let Some(world) = World::start().await else { return };
+    let mut tx = world.store.begin().await.unwrap();
+    for _ in 0..20 {
+        let events: Vec<_> = (0..1_000).map(|_| event("k")).collect();
+        world.store.insert(&mut tx, &events).await.unwrap();
+    }
+    world.store.commit(tx).await.unwrap();
+    let texts = world.store.statement_texts();
+    let text = |wanted: &str| &texts.iter().find(|(name, _)| *name == wanted).unwrap().1;
+    let mut session = PgConnection::connect(&world.url).await.unwrap();
+    let set = sqlx::query(AssertSqlSafe(text("set_session").clone())).bind("0").bind("0").bind("0");
+    set.execute(&mut session).await.unwrap();
+    let prepare =
+        format!("SET plan_cache_mode = force_generic_plan; PREPARE holes AS {}", text("read_holes"));
+    sqlx::raw_sql(AssertSqlSafe(prepare)).execute(&mut session).await.unwrap();
+
+    let explain = "EXPLAIN (COSTS OFF) EXECUTE holes ('{}', '{}', 1000, '{}', '{}', '{}', '{}')";
+    let plan = sqlx::raw_sql(explain).fetch_all(&mut session).await.unwrap();
+
+    let plan: Vec<String> = plan.iter().map(|line| line.get(0)).collect();
+    let looks_up =
+        |line: &&String| line.contains("Index Cond: ((seq >= hole.first_seq) AND (seq <= hole.last_seq))");
+    assert_eq!(plan.iter().filter(looks_up).count(), 8, "{plan:#?}");
 }

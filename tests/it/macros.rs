@@ -196,14 +196,14 @@ fn two_consumers_of_one_name_are_an_error_that_names_both_places() {
 #[test]
 fn a_set_that_holds_one_event_twice_is_an_error_that_names_the_consumer() {
     #[derive(EventSet)]
-    #[allow(dead_code)]
+    #[expect(dead_code, reason = "only the events of the set are asked for")]
     enum Twice {
         Taken(SeatTaken),
         Again(Within),
     }
 
     #[derive(EventSet)]
-    #[allow(dead_code)]
+    #[expect(dead_code, reason = "only the events of the set are asked for")]
     enum Within {
         Taken(SeatTaken),
     }

@@ -1,5 +1,5 @@
 //! The one integration test binary.
-#![allow(clippy::unwrap_used)]
+#![expect(clippy::unwrap_used, reason = "helpers of tests stand outside of the functions that may unwrap")]
 
 mod alerts;
 mod asking;

@@ -1,7 +1,7 @@
 //! Private servers, worlds, histories and benches for the tests of `outbox`.
 //!
 //! A library of test code: a broken assumption ends the test, so it panics instead of returning errors.
-#![allow(clippy::unwrap_used)]
+#![expect(clippy::unwrap_used, reason = "a fault of a test or a measurement ends it")]
 
 pub mod actor;
 pub mod bench;

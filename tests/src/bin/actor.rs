@@ -3,7 +3,7 @@
 //! `actor relay|consume|work|enqueue --db URL [--file PATH | --broker URL] [--die-after BATCHES] [--pause-ms N]
 //! [--die-at-ack] [--dedup-ms N] [--count N] [--die-of KEY] [--takeover-ms N]
 //! [--mended]`. The store is told from the address; `work` relays and consumes.
-#![allow(clippy::unwrap_used)]
+#![expect(clippy::unwrap_used, reason = "a fault of a test or a measurement ends it")]
 
 use outbox::Settings;
 use outbox::broker::Broker;

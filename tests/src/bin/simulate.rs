@@ -1,5 +1,5 @@
 //! Plays seeds of the simulation by hand: `simulate [--from SEED] [--seeds N] [--mutation NAME] [--tell]`.
-#![allow(clippy::unwrap_used)]
+#![expect(clippy::unwrap_used, reason = "a fault of a test or a measurement ends it")]
 
 use outbox_tests::sim::{Mutation, simulate};
 use std::time::Instant;

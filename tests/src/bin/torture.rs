@@ -1,6 +1,5 @@
 //! Breaks everything that can be broken while producers, relays and consumers work, and holds their records against the
 //! promises: `torture [--minutes N] [--seed S] [--store postgres|sqlite] [--broker local|nats|redis] [--keep]`.
-#![allow(clippy::unwrap_used)]
 
 use outbox_tests::torture::{self, BrokerKind, Options, Plant, StoreKind};
 use std::process::ExitCode;

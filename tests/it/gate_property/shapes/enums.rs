@@ -15,6 +15,7 @@ declare_enums! {
     ExternalRenamed { #[serde(rename = "Uno", alias = "One")] One, Two(T), Three { a: T }, }
     #[serde(rename_all_fields = "UPPERCASE")]
     ExternalUpper { One, Two(T), Three { a: T }, }
+    #[expect(dead_code, reason = "serde reads the last one, and nobody writes it")]
     ExternalReads { One, Two(T), Three { a: T }, #[serde(skip_serializing)] Four(u8), }
     ExternalWrapped { One, Two(Box<Alone<T>>), Three { a: T }, }
 

@@ -10,9 +10,8 @@ use std::collections::{BTreeMap, BTreeSet};
 macro_rules! integers {
     ($($type:ident)*) => {$(
         impl Shape for $type {
-            #[allow(clippy::cast_possible_truncation, clippy::cast_possible_wrap, reason = "any value will do")]
             fn draw(dice: &mut Dice) -> Self {
-                let any = dice.any() as $type;
+                let any = $type::from_le_bytes(*u128::from(dice.any()).to_le_bytes().first_chunk().unwrap());
                 dice.one_of(&[0, 1, 7, $type::MIN, $type::MAX, any])
             }
         }

@@ -86,7 +86,6 @@ macro_rules! declare_structs {
         #[derive(Serialize, Deserialize, JsonSchema)]
         #[serde(bound = "T: Shape")]
         #[schemars(bound = "T: Shape")]
-        #[allow(dead_code, reason = "some of it is only read")]
         $(#[$meta])*
         pub(super) struct $name<T> { $($(#[$of_field])* $field: $type,)* }
 
@@ -106,7 +105,6 @@ macro_rules! declare_enums {
         #[derive(Serialize, Deserialize, JsonSchema)]
         #[serde(bound = "T: Shape")]
         #[schemars(bound = "T: Shape")]
-        #[allow(dead_code, reason = "some of it is only read")]
         $(#[$meta])*
         pub(super) enum $name<T> {
             $($(#[$of_variant])* $variant $(($($type),*))? $({ $($(#[$attribute])* $field: $of_field),* })?,)*
@@ -114,9 +112,12 @@ macro_rules! declare_enums {
 
         impl<T: Shape> Shape for $name<T> {
             fn draw(dice: &mut Dice) -> Self {
-                #[allow(unused_variables, reason = "a variant without fields draws nothing")]
                 let variants: &[fn(&mut Dice) -> Self] = &[
-                    $(|dice| Self::$variant $(($(<$type as Shape>::draw(dice)),*))? $({ $($field: Shape::draw(dice)),* })?,)*
+                    $(|dice| {
+                        // A variant without fields draws nothing.
+                        _ = &dice;
+                        Self::$variant $(($(<$type as Shape>::draw(dice)),*))? $({ $($field: Shape::draw(dice)),* })?
+                    },)*
                 ];
                 variants[dice.variant(variants.len())](dice)
             }

@@ -23,6 +23,7 @@ declare_structs! {
     Aliased { #[serde(rename = "z", alias = "a")] a: T, b: u8, }
     #[serde(rename_all = "UPPERCASE")]
     Upper { a: T, b: u8, }
+    #[expect(dead_code, reason = "serde reads it, and nobody writes it")]
     OnlyRead { #[serde(skip_serializing)] a: Option<T>, b: u8, }
     OnlyWritten { #[serde(skip_deserializing, default = "preset::<T>")] a: T, b: u8, }
     Flat { #[serde(flatten)] inner: Alone<T>, b: u8, }
@@ -50,6 +51,7 @@ declare_structs! {
     FlatSkipped { #[serde(flatten)] inner: Skipped<T>, c: Option<u8>, }
     Ping { a: T, pong: Option<Box<Pong<T>>>, }
     Pong { b: u8, ping: Vec<Ping<T>>, }
+    #[expect(dead_code, reason = "serde skips it, both ways")]
     Ignored { a: T, b: u8, #[serde(skip, default = "preset::<T>")] c: T, }
     Bounded { #[schemars(length(min = 1))] a: Vec<T>, b: u8, }
 }

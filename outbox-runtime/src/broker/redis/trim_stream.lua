@@ -29,7 +29,7 @@ if redis.call('EXISTS', KEYS[1]) == 0 then
   return {0, 0}
 end
 local time = redis.call('TIME')
-local now = tonumber(time[1]) * 1000
+local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 local function ago(millis)
   return string.format('%.0f-0', math.max(now - tonumber(millis), 0))
 end

@@ -62,6 +62,8 @@ async fn two_members_share_the_partitions(suite: &Suite<'_>) {
     let mut other = Reader::member(suite, "shared", &topic, &partitions[1]).await;
 
     suite.assert_came(ids(&one.take_and_ack(some.len()).await), ids_of(&some));
+    // What the other has not read yet would come here if the partitions were mixed.
+    one.assert_silent().await;
     suite.assert_came(ids(&other.take_and_ack(others.len()).await), ids_of(&others));
     one.assert_silent().await;
     other.assert_silent().await;

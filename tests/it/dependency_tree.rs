@@ -10,9 +10,17 @@ fn a_crate_that_only_declares_events_builds_no_runtime_and_no_second_syn() {
     for package in ["outbox", "outbox-schema", "outbox-macros", "serde", "schemars", "syn"] {
         assert!(tree.iter().any(|(name, _)| name == package), "`{package}` is missing in {tree:?}");
     }
-    for package in
-        ["tokio", "sqlx", "sqlx-core", "jsonschema", "clap", "async-nats", "redis", "outbox-runtime"]
-    {
+    for package in [
+        "tokio",
+        "sqlx",
+        "sqlx-core",
+        "jsonschema",
+        "clap",
+        "async-nats",
+        "redis",
+        "rdkafka",
+        "outbox-runtime",
+    ] {
         assert!(
             tree.iter().all(|(name, _)| name != package),
             "`{package}` is in the tree of an events crate"

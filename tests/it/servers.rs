@@ -1,7 +1,7 @@
 //! What the other tests take for granted of the private servers.
 
 use outbox_tests::proxy::Proxy;
-use outbox_tests::servers::{Nats, Postgres, Redis};
+use outbox_tests::servers::{Kafka, Nats, Postgres, Redis};
 use sqlx::{Connection, PgConnection, Row};
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -77,6 +77,18 @@ async fn redis_keeps_what_was_confirmed_before_a_kill() {
     assert!(redis.connect().await.is_err());
     redis.restart().await;
     assert_eq!(redis.run::<i64>(redis_client::cmd("GET").arg("n")).await, 7);
+}
+
+#[tokio::test]
+async fn kafka_keeps_what_was_confirmed_before_a_kill() {
+    let Some(kafka) = Kafka::private().await else { return };
+    let topic = kafka.fresh_topic();
+    kafka.create_topic(&topic, 3, &[]).await;
+    kafka.put_foreign(&topic, 1, "something").await.unwrap();
+    kafka.kill();
+    assert!(TcpStream::connect(("127.0.0.1", kafka.port())).await.is_err());
+    kafka.restart().await;
+    assert_eq!(kafka.offsets(&topic).await, [(0, 0), (0, 1), (0, 0)]);
 }
 
 #[tokio::test]

@@ -62,6 +62,7 @@ fn each_client_library_has_one_home() {
         ("sqlx", "outbox-runtime/src/store/"),
         ("async_nats", "outbox-runtime/src/broker/nats/"),
         ("redis_client", "outbox-runtime/src/broker/redis/"),
+        ("rdkafka", "outbox-runtime/src/broker/kafka/"),
     ]
     .into();
     let mut breaches = Vec::new();

@@ -2,7 +2,7 @@
 //!
 //! Everything that is there already is left as it is; an install needs root or sudo.
 
-use crate::cargo::status;
+use crate::cargo::{root, status};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -20,19 +20,22 @@ struct Server {
     is_installed: fn() -> bool,
 }
 
-const SERVERS: [Server; 3] = [
+const SERVERS: [Server; 5] = [
     Server { package: "postgresql-15", is_installed: postgres_is_installed },
     Server { package: "nats-server", is_installed: || !nats_programs().is_empty() },
-    Server {
-        package: "redis-server",
-        is_installed: || search_path("redis-server").any(|file| file.is_file()),
-    },
+    Server { package: "redis-server", is_installed: || has_program("redis-server") },
+    // Kafka comes as jars: Java runs them, and a program of one file that asks Kafka's own code; Maven fetches them.
+    Server { package: "default-jdk-headless", is_installed: || has_program("javac") },
+    Server { package: "maven", is_installed: || has_program("mvn") },
 ];
+
+/// The folder of Kafka's jars below the target folder, where the tests look for it.
+const KAFKA_JARS: &str = "servers/kafka-4.3.1";
 
 /// Installs the servers that are missing.
 ///
 /// # Errors
-/// A package could not be installed; the text says which command failed.
+/// A package could not be installed, or the jars not be fetched; the text says which command failed.
 pub(crate) fn servers() -> Result<(), String> {
     let missing: Vec<_> =
         SERVERS.iter().filter(|server| !(server.is_installed)()).map(|server| server.package).collect();
@@ -42,7 +45,26 @@ pub(crate) fn servers() -> Result<(), String> {
             "package `{}` was installed and its programs are not where they belong",
             server.package
         )),
-        None => Ok(()),
+        None => fetch_kafka(),
+    }
+}
+
+/// Fetches the jars of Kafka, whole or not at all.
+fn fetch_kafka() -> Result<(), String> {
+    let jars = target_folder().join(KAFKA_JARS);
+    if jars.is_dir() {
+        return Ok(());
+    }
+    let part = jars.with_added_extension(std::process::id().to_string());
+    let mut fetch = Command::new("mvn");
+    fetch.args(["--quiet", "--batch-mode", "--no-transfer-progress", "dependency:copy-dependencies"]);
+    fetch.arg("-DincludeScope=runtime").arg(format!("-DoutputDirectory={}", part.display()));
+    fetch.arg("--file").arg(root().join("tests/src/servers/kafka/pom.xml")).stdin(Stdio::null());
+    status(&mut fetch)?;
+    match std::fs::rename(&part, &jars) {
+        // Somebody else was faster.
+        Err(_) if jars.is_dir() => std::fs::remove_dir_all(&part).map_err(|error| error.to_string()),
+        renamed => renamed.map_err(|error| format!("{} could not be renamed: {error}", part.display())),
     }
 }
 
@@ -89,17 +111,25 @@ fn search_path(program: &str) -> impl Iterator<Item = PathBuf> {
     folders.into_iter().map(move |folder| folder.join(program))
 }
 
+fn has_program(program: &str) -> bool {
+    search_path(program).any(|file| file.is_file())
+}
+
 fn postgres_is_installed() -> bool {
     let versions = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
     versions.map(|version| version.path().join("bin/initdb")).any(|file| file.is_file())
 }
 
-/// The folder of the tools' programs: beside what cargo builds, so that nothing is written into the checkout when the
-/// target folder lies elsewhere.
+/// The folder of the tools' programs.
 fn tools_folder() -> PathBuf {
+    target_folder().join("tools/bin")
+}
+
+/// What is installed lies beside what cargo builds, so that nothing is written into the checkout when the target folder lies
+/// elsewhere.
+fn target_folder() -> PathBuf {
     let program = std::env::current_exe().expect("this program has a path");
-    let target = program.ancestors().nth(2).unwrap_or(Path::new("target"));
-    target.join("tools/bin")
+    program.ancestors().nth(2).unwrap_or(Path::new("target")).to_owned()
 }
 
 fn apt_install(packages: &[&str]) -> Result<(), String> {

@@ -1,6 +1,6 @@
 //! The server of a broker, whichever it is, for tests that are about none in particular.
 
-use super::{Nats, Redis};
+use super::{Kafka, Nats, Redis};
 use std::io;
 
 /// A private server of one broker.
@@ -10,6 +10,8 @@ pub enum BrokerServer {
     Nats(Nats),
     /// Redis.
     Redis(Redis),
+    /// Apache Kafka.
+    Kafka(Kafka),
 }
 
 impl BrokerServer {
@@ -19,6 +21,7 @@ impl BrokerServer {
         match self {
             Self::Nats(_) => "nats",
             Self::Redis(_) => "redis",
+            Self::Kafka(_) => "kafka",
         }
     }
 
@@ -28,6 +31,7 @@ impl BrokerServer {
         match self {
             Self::Nats(server) => server.url(),
             Self::Redis(server) => server.url(),
+            Self::Kafka(server) => server.url(),
         }
     }
 
@@ -37,6 +41,7 @@ impl BrokerServer {
         match self {
             Self::Nats(server) => server.port(),
             Self::Redis(server) => server.port(),
+            Self::Kafka(server) => server.port(),
         }
     }
 
@@ -45,6 +50,7 @@ impl BrokerServer {
         match self {
             Self::Nats(server) => server.kill(),
             Self::Redis(server) => server.kill(),
+            Self::Kafka(server) => server.kill(),
         }
     }
 
@@ -53,6 +59,7 @@ impl BrokerServer {
         match self {
             Self::Nats(server) => server.restart().await,
             Self::Redis(server) => server.restart().await,
+            Self::Kafka(server) => server.restart().await,
         }
     }
 
@@ -61,6 +68,7 @@ impl BrokerServer {
         match self {
             Self::Nats(server) => server.count_messages(topic).await,
             Self::Redis(server) => server.count_messages(topic).await,
+            Self::Kafka(server) => server.count_messages(topic).await,
         }
     }
 
@@ -75,6 +83,7 @@ impl BrokerServer {
                 server.try_publish_raw(&subject, b"", payload.as_bytes()).await
             }
             Self::Redis(server) => server.put_foreign(topic, partition, payload).await,
+            Self::Kafka(server) => server.put_foreign(topic, partition, payload).await,
         }
     }
 }

@@ -11,12 +11,14 @@
 //! `all`. Adding a server is one file beside [`postgres`](Postgres) with the same methods.
 
 mod broker;
+mod kafka;
 mod nats;
 mod postgres;
 mod process;
 mod redis;
 
 pub use broker::BrokerServer;
+pub use kafka::{Kafka, Route};
 pub use nats::Nats;
 pub use postgres::Postgres;
 pub use process::Process;

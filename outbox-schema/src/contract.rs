@@ -24,9 +24,7 @@ use std::fmt;
 pub(crate) use payload::members;
 #[cfg(feature = "xtask")]
 pub(crate) use payload::{AsItTravels, text_without_members};
-pub(crate) use tidy::sorted;
-#[cfg(feature = "xtask")]
-pub(crate) use tidy::sorted_text;
+pub(crate) use tidy::{in_order, sorted};
 #[cfg(feature = "xtask")]
 pub(crate) use {file::read, usable::fault};
 
@@ -253,10 +251,6 @@ fn ordering_of(word: &str) -> Result<OrderingMode, ContractError> {
 /// A member of the file, with all its own in order.
 fn owned(member: impl Serialize) -> Cow<'static, Value> {
     Cow::Owned(sorted(json!(member)))
-}
-
-fn in_order(schema: &Value) -> Cow<'_, Value> {
-    if tidy::is_sorted(schema) { Cow::Borrowed(schema) } else { Cow::Owned(sorted(schema.clone())) }
 }
 
 /// What tells a file that was changed by hand from one that `schema-accept` wrote.

@@ -1,6 +1,7 @@
 //! A deserializer over a JSON value that takes note of the names it is asked for.
 
 use super::{About, note};
+use crate::contract::MEMBERS;
 use serde::de::value::BorrowedStrDeserializer;
 use serde::de::{
     DeserializeSeed, Deserializer, EnumAccess, Error, MapAccess, SeqAccess, Unexpected, VariantAccess,
@@ -26,6 +27,12 @@ enum Place<'p> {
 }
 
 impl Place<'_> {
+    /// The next of the members here that are the type's own.
+    fn next_own<'de>(&self, members: &mut serde_json::map::Iter<'de>) -> Option<(&'de String, &'de Value)> {
+        let is_whole = matches!(self, Self::Whole);
+        members.find(|(name, _)| !(is_whole && MEMBERS.contains(&name.as_str())))
+    }
+
     fn pointer(&self) -> String {
         match self {
             Self::Whole => String::new(),
@@ -38,6 +45,7 @@ impl Place<'_> {
 }
 
 impl<'de> Part<'de, '_> {
+    /// A whole payload; the type has no part in the members of every payload.
     pub(super) fn whole(value: &'de Value) -> Self {
         Self { value, at: Place::Whole }
     }
@@ -128,7 +136,7 @@ impl<'de> Deserializer<'de> for Part<'de, '_> {
         match self.value {
             Value::String(name) => visitor.visit_enum(BorrowedStrDeserializer::new(name)),
             Value::Object(members) => {
-                let (name, content) = members.iter().next().ok_or(Refused)?;
+                let (name, content) = self.at.next_own(&mut members.iter()).ok_or(Refused)?;
                 let content = Part { value: content, at: Place::Member(&self.at, name) };
                 visitor.visit_enum(Variant { name, content })
             }
@@ -170,7 +178,7 @@ impl<'de> MapAccess<'de> for Members<'de, '_> {
     type Error = Refused;
 
     fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, Refused> {
-        let Some((name, value)) = self.members.next() else { return Ok(None) };
+        let Some((name, value)) = self.at.next_own(&mut self.members) else { return Ok(None) };
         self.value = Some((name, value));
         seed.deserialize(Key(name)).map(Some)
     }

@@ -8,7 +8,7 @@ use super::formats::{self, Formats};
 use super::gate::path_of;
 use super::normalise::normalise;
 use super::{Witness, payloads_of, shrink, witness};
-use crate::contract::MEMBERS;
+use crate::contract::{MEMBERS, text_without_members};
 use crate::{EventDescriptor, RoundTripError};
 use serde_json::Value;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -16,7 +16,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 /// What the type writes of `payload`, in an order of its own, if it can be written; `None` if it is not even read.
 #[expect(clippy::option_option, reason = "two questions: is it read, and can it be written")]
 pub(super) fn written(event: &EventDescriptor, payload: &Value) -> Option<Option<Value>> {
-    let text = own(payload).to_string();
+    let text = text_without_members(payload);
     match catch_unwind(AssertUnwindSafe(|| (event.round_trip)(&text))).ok()? {
         Ok(written) => Some(serde_json::from_str(&written).ok().map(unordered)),
         Err(RoundTripError::Unwritable(_)) => Some(None),

@@ -8,8 +8,9 @@ use crate::subschema;
 use jsonschema::error::ValidationErrorKind;
 use jsonschema::{ValidationError, Validator};
 use serde_json::{Map, Number, Value, json};
-use std::cell::RefCell;
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::cell::{OnceCell, RefCell};
+use std::collections::{BTreeSet, HashMap, HashSet, hash_map::RandomState};
+use std::hash::BuildHasher;
 use std::rc::Rc;
 
 /// How many values an attack makes.
@@ -40,28 +41,43 @@ const DEPTH_MAX: usize = 5;
 ///
 /// A payload that would take too long to judge proves nothing.
 pub(super) struct Judge<'a> {
-    writer: (Validator, prove::Reading),
-    reader: (Validator, prove::Reading),
+    writer: Side<'a>,
+    reader: Side<'a>,
     allowance: Allowance<'a>,
+}
+
+struct Side<'a> {
+    schema: &'a Value,
+    formats: Formats,
+    validator: Validator,
+    /// Made once the validators are of the opinion that a payload breaks something, as most never do.
+    reading: OnceCell<prove::Reading>,
+}
+
+impl<'a> Side<'a> {
+    fn new(schema: &'a Value, formats: Formats) -> Option<Self> {
+        let validator = formats::options(formats).build(schema).ok()?;
+        Some(Self { schema, formats, validator, reading: OnceCell::new() })
+    }
+
+    fn reading(&self) -> &prove::Reading {
+        self.reading.get_or_init(|| prove::Reading::new(self.schema, self.formats))
+    }
 }
 
 impl<'a> Judge<'a> {
     pub(super) fn new(writer: &'a Value, reader: &'a Value, formats: Formats) -> Option<Self> {
-        let build = |schema| {
-            let validator = formats::options(formats).build(schema).ok()?;
-            Some((validator, prove::Reading::new(schema, formats)))
-        };
         let allowance = Allowance::new([writer, reader]);
-        Some(Self { writer: build(writer)?, reader: build(reader)?, allowance })
+        Some(Self { writer: Side::new(writer, formats)?, reader: Side::new(reader, formats)?, allowance })
     }
 
     fn breaks(&self, payload: &Value) -> bool {
         let (writer, reader) = (&self.writer, &self.reader);
         self.allowance.covers(payload)
-            && writer.0.is_valid(payload)
-            && !reader.0.is_valid(payload)
-            && writer.1.accepts(payload) != Some(false)
-            && reader.1.accepts(payload) != Some(true)
+            && writer.validator.is_valid(payload)
+            && !reader.validator.is_valid(payload)
+            && writer.reading().accepts(payload) != Some(false)
+            && reader.reading().accepts(payload) != Some(true)
     }
 
     /// The payload as a witness, as small as it gets; `None` if it proves nothing.
@@ -70,7 +86,7 @@ impl<'a> Judge<'a> {
             return None;
         }
         let payload = shrink::smallest(payload.clone(), &|smaller| self.breaks(smaller));
-        let (error, pointer) = refusal(&self.reader.0, &payload)?;
+        let (error, pointer) = refusal(&self.reader.validator, &payload)?;
         Some(Witness { payload, error, pointer })
     }
 }
@@ -151,18 +167,34 @@ fn mixed(left: &Value, right: &Value) -> Option<Value> {
     Some(Value::Object(fields))
 }
 
-/// The first `max` different values.
-fn distinct(values: Vec<Value>, max: usize) -> Vec<Value> {
-    let mut seen = HashSet::new();
-    let mut is_new = Vec::new();
-    // To hash a value takes longer than to make it.
-    for value in &values {
-        if seen.len() == max {
-            break;
-        }
-        is_new.push(seen.insert(value));
+/// The first different values, up to a number: what comes after them need not be made at all.
+struct Kept {
+    values: Vec<Value>,
+    seen: HashSet<u64>,
+    hasher: RandomState,
+    max: usize,
+}
+
+impl Kept {
+    fn new(max: usize) -> Self {
+        Self { values: Vec::new(), seen: HashSet::new(), hasher: RandomState::new(), max }
     }
-    values.into_iter().zip(is_new).filter_map(|(value, is_new)| is_new.then_some(value)).collect()
+
+    fn is_full(&self) -> bool {
+        self.values.len() >= self.max
+    }
+
+    /// Keeps what is new of `values`, which are made one after the other until there are enough.
+    fn extend(&mut self, values: impl IntoIterator<Item = Value>) {
+        let mut values = values.into_iter();
+        while !self.is_full()
+            && let Some(value) = values.next()
+        {
+            if self.seen.insert(self.hasher.hash_one(&value)) || !self.values.contains(&value) {
+                self.values.push(value);
+            }
+        }
+    }
 }
 
 /// The values of a definition, by how much nesting is left to follow.
@@ -177,37 +209,38 @@ struct Generator<'a> {
 
 impl<'a> Generator<'a> {
     fn values(&self, schema: &Value, depth: usize, max: usize) -> Vec<Value> {
-        let anything = [json!(1), json!("a"), Value::Null, json!(true), json!({}), json!([]), json!(1.5)];
         let Value::Object(keywords) = schema else {
-            return if schema == &Value::Bool(true) { anything.to_vec() } else { Vec::new() };
+            return if schema == &Value::Bool(true) { anything() } else { Vec::new() };
         };
         if depth == 0 {
-            return anything.to_vec();
+            return anything();
         }
         if let (Some(Value::String(reference)), 1) = (keywords.get("$ref"), keywords.len())
             && let Some(target @ Value::Object(_)) = subschema::resolve(self.root, reference)
         {
             return self.of_target(target, depth - 1).iter().take(max).cloned().collect();
         }
-        let mut all: Vec<Value> = keywords.get("const").cloned().into_iter().collect();
-        all.extend(keywords.get("enum").and_then(Value::as_array).into_iter().flatten().take(max).cloned());
-        self.branches(keywords, depth, &mut all);
+        let mut kept = Kept::new(max);
+        kept.extend(keywords.get("const").cloned());
+        kept.extend(keywords.get("enum").and_then(Value::as_array).into_iter().flatten().cloned());
+        self.branches(keywords, depth, &mut kept);
         for kind in kinds(keywords) {
             match kind {
-                "null" => all.push(Value::Null),
-                "boolean" => all.extend([json!(true), json!(false)]),
-                "integer" => all.extend(numbers(keywords, true)),
-                "number" => all.extend(numbers(keywords, false)),
-                "string" => all.extend(texts(keywords)),
-                "array" => self.arrays(keywords, depth, &mut all),
-                "object" => self.objects(keywords, depth, max, &mut all),
+                _ if kept.is_full() => break,
+                "null" => kept.extend([Value::Null]),
+                "boolean" => kept.extend([json!(true), json!(false)]),
+                "integer" => kept.extend(numbers(keywords, true)),
+                "number" => kept.extend(numbers(keywords, false)),
+                "string" => kept.extend(texts(keywords)),
+                "array" => self.arrays(keywords, depth, &mut kept),
+                "object" => self.objects(keywords, depth, &mut kept),
                 _ => {}
             }
         }
-        if all.is_empty() {
-            all.extend(anything);
+        if kept.values.is_empty() {
+            kept.extend(anything());
         }
-        distinct(all, max)
+        kept.values
     }
 
     /// Values of a definition, which may be referred to in many places.
@@ -222,7 +255,7 @@ impl<'a> Generator<'a> {
     }
 
     /// Values of each schema that is applied to the same value, beside what this one says itself.
-    fn branches(&self, keywords: &Map<String, Value>, depth: usize, all: &mut Vec<Value>) {
+    fn branches(&self, keywords: &Map<String, Value>, depth: usize, kept: &mut Kept) {
         let lists =
             ["allOf", "anyOf", "oneOf"].into_iter().filter_map(|keyword| keywords.get(keyword)?.as_array());
         let single = ["not", "if", "then", "else"].into_iter().filter_map(|keyword| keywords.get(keyword));
@@ -234,6 +267,9 @@ impl<'a> Generator<'a> {
             .filter_map(|keyword| Some((keyword.to_owned(), keywords.get(keyword)?.clone())))
             .collect();
         for branch in lists.flatten().chain(single).chain(target) {
+            if kept.is_full() {
+                break;
+            }
             let mut joined = shared.clone();
             if let Value::Object(branch) = branch {
                 for (keyword, value) in branch {
@@ -244,11 +280,11 @@ impl<'a> Generator<'a> {
                     }
                 }
             }
-            all.extend(self.values(&Value::Object(joined), depth - 1, self.values_max));
+            kept.extend(self.values(&Value::Object(joined), depth - 1, self.values_max));
         }
     }
 
-    fn arrays(&self, keywords: &Map<String, Value>, depth: usize, all: &mut Vec<Value>) {
+    fn arrays(&self, keywords: &Map<String, Value>, depth: usize, kept: &mut Kept) {
         let prefix = keywords.get("prefixItems").and_then(Value::as_array).into_iter().flatten();
         let prefix: Vec<Vec<Value>> = prefix.map(|schema| self.values(schema, depth - 1, 6)).collect();
         let always = Value::Bool(true);
@@ -261,22 +297,22 @@ impl<'a> Generator<'a> {
         let mut lengths: BTreeSet<u64> =
             limits.flat_map(|limit| [limit.saturating_sub(1), limit, limit + 1]).collect();
         lengths.extend([0, 1, 2, 3, prefix.len() as u64, prefix.len() as u64 + 1]);
-        for length in lengths.into_iter().filter(|&length| length < 40) {
-            for turn in 0..rest.len().max(3) {
-                let item = |index: u64| {
-                    let index = usize::try_from(index).ok()?;
-                    let choices = prefix.get(index).unwrap_or(&rest);
-                    let step = if turn % 2 == 0 { turn } else { index + turn };
-                    choices.get(step % choices.len().max(1))
-                };
-                let items: Option<Vec<&Value>> = (0..length).map(item).collect();
-                let items = items.filter(|items| effort::fits(items.iter().copied()));
-                all.extend(items.map(|items| Value::Array(items.into_iter().cloned().collect())));
-            }
-        }
+        let list = |length: u64, turn: usize| {
+            let item = |index: u64| {
+                let index = usize::try_from(index).ok()?;
+                let choices = prefix.get(index).unwrap_or(&rest);
+                let step = if turn.is_multiple_of(2) { turn } else { index + turn };
+                choices.get(step % choices.len().max(1))
+            };
+            let items: Vec<&Value> = (0..length).map(item).collect::<Option<_>>()?;
+            effort::fits(items.iter().copied()).then(|| items.into_iter().cloned().collect())
+        };
+        let turns = rest.len().max(3);
+        let lengths = lengths.into_iter().filter(|&length| length < 40);
+        kept.extend(lengths.flat_map(|length| (0..turns).filter_map(move |turn| list(length, turn))));
     }
 
-    fn objects(&self, keywords: &Map<String, Value>, depth: usize, max: usize, all: &mut Vec<Value>) {
+    fn objects(&self, keywords: &Map<String, Value>, depth: usize, kept: &mut Kept) {
         let named = |keyword: &str| keywords.get(keyword).and_then(Value::as_object).into_iter().flatten();
         let mut fields: Vec<(String, Vec<Value>)> = named("properties")
             .map(|(name, schema)| (name.clone(), self.values(schema, depth - 1, self.values_max)))
@@ -303,37 +339,36 @@ impl<'a> Generator<'a> {
         let full: Map<String, Value> = fields.iter().filter_map(first).collect();
         let mut base = full.clone();
         base.retain(|name, _| required.contains(name));
-        all.extend([Value::Object(base.clone()), Value::Object(full.clone())]);
-        // Some come up twice; of the others the first `max` are kept.
-        let room = all.len() + (FIELDS_MAX / full.len().max(1)).min(4 * max);
-        for (name, values) in &fields {
-            if all.len() > room {
-                break;
-            }
-            for object in [&base, &full] {
-                let mut without = object.clone();
-                without.remove(name);
-                all.push(Value::Object(without));
-            }
-            for value in values {
-                let mut with = base.clone();
-                with.insert(name.clone(), value.clone());
-                all.push(Value::Object(with));
-            }
-        }
-        let extra = named("dependentRequired").chain(named("dependentSchemas")).map(|(name, _)| name.clone());
-        for name in extra.chain(["undeclared".to_owned(), "a".to_owned(), "0".to_owned()]) {
-            for value in rest.iter().take(4) {
-                let mut with = base.clone();
-                with.insert(name.clone(), value.clone());
-                all.push(Value::Object(with));
-            }
-        }
-        for count in 1..6 {
+        let without = |object: &Map<String, Value>, name: &str| {
+            let mut object = object.clone();
+            object.remove(name);
+            Value::Object(object)
+        };
+        let with = |name: &str, value: &Value| {
+            let mut object = base.clone();
+            object.insert(name.to_owned(), value.clone());
+            Value::Object(object)
+        };
+        let own = fields.iter().flat_map(|(name, values)| {
+            let absent = [&base, &full].into_iter().map(|object| without(object, name));
+            absent.chain(values.iter().map(|value| with(name, value)))
+        });
+        let named =
+            named("dependentRequired").chain(named("dependentSchemas")).map(|(name, _)| name.as_str());
+        let named = named.chain(["undeclared", "a", "0"]);
+        let more = named.flat_map(|name| rest.iter().take(4).map(|value| with(name, value)));
+        let many = (1..6).map(|count| {
             let name = |index: usize| Some((format!("p{index}"), rest.first()?.clone()));
-            all.push(Value::Object((0..count).filter_map(name).chain(base.clone()).collect()));
-        }
+            Value::Object((0..count).filter_map(name).chain(base.clone()).collect())
+        });
+        let whole = [&base, &full].into_iter().cloned().map(Value::Object);
+        let all = whole.chain(own).chain(more).chain(many);
+        kept.extend(all.take(FIELDS_MAX / full.len().max(1)));
     }
+}
+
+fn anything() -> Vec<Value> {
+    vec![json!(1), json!("a"), Value::Null, json!(true), json!({}), json!([]), json!(1.5)]
 }
 
 /// The kinds a schema speaks of, by `type` or by the keywords that only apply to one kind.

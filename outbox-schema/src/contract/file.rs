@@ -1,6 +1,6 @@
 //! A contract as it lies in a file: whole, in its place, usable, and as `schema-accept` wrote it.
 
-use super::{Contract, ContractError, DIGEST, fault, sorted_text, unreadable};
+use super::{Contract, ContractError, DIGEST, fault, in_order, unreadable};
 use crate::digest::digest;
 use crate::json;
 use serde_json::Value;
@@ -36,7 +36,7 @@ pub(crate) fn read(place: &str, text: &str) -> Result<Contract, ContractError> {
 /// Whether the rest of the file fits the digest, which is taken out.
 fn is_as_written(file: &mut Value) -> bool {
     let stated = file.as_object_mut().and_then(|members| members.remove(DIGEST));
-    stated.is_some_and(|stated| stated == digest(&sorted_text(file)))
+    stated.is_some_and(|stated| stated == digest(&in_order(file).to_string()))
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use crate::subschema;
 use serde_json::{Map, Value};
+use std::borrow::Cow;
 
 /// Keywords that describe and never decide.
 const ANNOTATIONS: &[&str] = &["$comment", "$schema", "deprecated", "description", "examples", "title"];
@@ -90,17 +91,13 @@ fn sort(value: &mut Value) {
     }
 }
 
-/// The text of `value` as it is when it is sorted.
-#[cfg(feature = "xtask")]
-pub(crate) fn sorted_text(value: &Value) -> String {
-    match is_sorted(value) {
-        true => value.to_string(),
-        false => sorted(value.clone()).to_string(),
-    }
+/// `value` as it is when it is sorted; most are, and need no copy.
+pub(crate) fn in_order(value: &Value) -> Cow<'_, Value> {
+    if is_sorted(value) { Cow::Borrowed(value) } else { Cow::Owned(sorted(value.clone())) }
 }
 
 /// Whether the members of every object are in the order of their names.
-pub(super) fn is_sorted(value: &Value) -> bool {
+fn is_sorted(value: &Value) -> bool {
     match value {
         Value::Object(members) => members.keys().is_sorted() && members.values().all(is_sorted),
         Value::Array(items) => items.iter().all(is_sorted),

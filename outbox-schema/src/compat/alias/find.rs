@@ -5,7 +5,7 @@
 
 use super::super::Sample;
 use super::super::open::{Names, escaped, in_place, inner, spelled_out};
-use super::super::real::{own, written};
+use super::super::real::written;
 use super::places::nodes_at;
 use super::{Aliases, all, names_at};
 use crate::asked::About;
@@ -152,7 +152,7 @@ fn collect<'a>(
 fn ask(event: &EventDescriptor, contract: &Contract, payloads: &[Value], names: &mut Names) {
     let mut seen = BTreeSet::new();
     for payload in payloads {
-        let asked = (event.asked)(&own(payload)).into_iter().filter_map(|asked| match asked.about {
+        let asked = (event.asked)(payload).into_iter().filter_map(|asked| match asked.about {
             About::Place(pointer) => Some((pointer, asked.names)),
             About::Name(_) => None,
         });

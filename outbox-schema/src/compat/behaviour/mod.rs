@@ -76,7 +76,7 @@ impl Behaviour {
         own.forget_refusals();
         own.try_all(payloads, &reads);
         own.look_again(&reads);
-        let undeclared = own.written().filter(|written| !writes.takes(written)).cloned().collect();
+        let undeclared = own.written().filter(|written| !writes.takes(written)).collect();
         contract.refuses = own.refused().map(|(spot, _)| spot.pointer.clone()).collect();
         contract.takes = match alone.filter(|_| !contract.refuses.is_empty()) {
             Some(payloads) => {
@@ -149,7 +149,8 @@ impl Behaviour {
         }
         // What today's schema says is written is judged by the three questions.
         let theirs = theirs.iter().flat_map(Observation::written).filter(|written| !writes.takes(written));
-        let unreadable = self.undeclared.iter().chain(theirs).find_map(|written| readers.refusal(written));
+        let mut unreadable = self.undeclared.iter().cloned().chain(theirs);
+        let unreadable = unreadable.find_map(|written| readers.refusal(&written));
         findings
             .extend(unreadable.map(|witness| self.written(FindingId::BehaviourWritesUnreadable, witness)));
         findings

@@ -91,8 +91,8 @@ pub(super) struct Observation {
     event: &'static EventDescriptor,
     /// The words that tell the variants of an enum apart.
     tags: BTreeSet<String>,
-    /// Payloads that were read, with what was written of each.
-    accepted: Vec<(Value, Option<Value>)>,
+    /// Payloads that were read, with the text that was written of each.
+    accepted: Vec<(Value, Option<String>)>,
     /// For each place, the first payload that was refused for it.
     refused: BTreeMap<Spot, Refusal>,
     /// How often texts of common forms have been tried in a place.
@@ -113,9 +113,16 @@ impl Observation {
         Self { event: self.event, tags: self.tags.clone(), accepted, refused, lured }
     }
 
-    /// What was written of the payloads that were read.
-    pub(super) fn written(&self) -> impl Iterator<Item = &Value> {
-        self.accepted.iter().filter_map(|(_, written)| written.as_ref())
+    /// What was written of the payloads that were read, as it travels.
+    pub(super) fn written(&self) -> impl Iterator<Item = Value> {
+        self.accepted.iter().filter_map(|(payload, written)| {
+            let mut written: Value = serde_json::from_str(written.as_ref()?).ok()?;
+            if let (Value::Object(written), Value::Object(payload)) = (&mut written, payload) {
+                let members = MEMBERS.into_iter().filter_map(|member| payload.get_key_value(member));
+                written.extend(members.map(|(name, member)| (name.clone(), member.clone())));
+            }
+            Some(written)
+        })
     }
 
     /// Keeps of the payloads only what later payloads are put right with, as a catalog has many events.
@@ -189,19 +196,13 @@ impl Observation {
         self.decode(payload).err().map(|refusal| self.narrowed(refusal))
     }
 
-    /// What the type writes of `payload`, as it travels; `None` where it reads the payload and can't write it.
-    fn decode(&self, payload: &Value) -> Result<Option<Value>, Refusal> {
+    /// What the type writes of `payload`; `None` where it reads the payload and can't write it.
+    fn decode(&self, payload: &Value) -> Result<Option<String>, Refusal> {
         let text = text_without_members(payload);
-        let written = self.round_trip(&text).map_err(|(error, column)| {
+        self.round_trip(&text).map_err(|(error, column)| {
             let at = column.map(|column| self.place_of(&text, &error, column)).unwrap_or_default();
             Refusal { payload: payload.clone(), error, at }
-        })?;
-        let mut written: Option<Value> = written.and_then(|written| serde_json::from_str(&written).ok());
-        if let (Some(Value::Object(written)), Value::Object(payload)) = (&mut written, payload) {
-            let members = MEMBERS.into_iter().filter_map(|member| payload.get_key_value(member));
-            written.extend(members.map(|(name, member)| (name.clone(), member.clone())));
-        }
-        Ok(written)
+        })
     }
 
     /// What is written of `text`, or serde's words and the column where it stopped.

@@ -7,7 +7,7 @@ mod reference;
 mod unevaluated;
 
 use super::formats;
-use crate::contract::sorted;
+use crate::contract::{in_order, sorted};
 use crate::subschema;
 use dialect::Dialect;
 use serde_json::{Map, Number, Value};
@@ -18,7 +18,7 @@ use serde_json::{Map, Number, Value};
 /// The reason why the schema can't be read.
 pub(super) fn normalise(schema: &Value) -> Result<Value, String> {
     let dialect = Dialect::of(schema);
-    let mut bundled = reference::bundle(&sorted(schema.clone()), dialect)?;
+    let mut bundled = reference::bundle(&in_order(schema), dialect)?;
     normalise_node(&mut bundled);
     if !unevaluated::is_mentioned(&bundled) {
         return Ok(sorted(bundled));

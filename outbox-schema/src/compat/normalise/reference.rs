@@ -31,7 +31,7 @@ struct Document<'a> {
     dialect: Dialect,
     resources: HashMap<String, &'a Value>,
     anchors: HashMap<(String, String), &'a Value>,
-    /// The base of every schema that stands where a schema is expected.
+    /// The base of every schema that stands where a schema is expected, but for that of the document.
     bases: HashMap<*const Value, String>,
     /// The dynamic anchors of each base; that of a `$recursiveAnchor` has no name.
     dynamic: HashMap<String, Scope<'a>>,
@@ -73,7 +73,9 @@ impl<'a> Document<'a> {
         let Value::Object(keywords) = node else { return };
         let (address, anchor) = self.dialect.identity(keywords);
         let base = address.map_or_else(|| around.to_owned(), |address| address::join(around, address));
-        self.bases.insert(std::ptr::from_ref(node), base.clone());
+        if !base.is_empty() {
+            self.bases.insert(std::ptr::from_ref(node), base.clone());
+        }
         if address.is_some() {
             self.resources.insert(base.clone(), node);
         }

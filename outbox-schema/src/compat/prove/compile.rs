@@ -4,7 +4,7 @@ use super::language::Pattern;
 use super::node::{Arena, Assertion, FALSE, Fields, Items, Kind, NodeId, TRUE};
 use super::ratio::Ratio;
 use crate::compat::formats::{self, Formats};
-use crate::contract::{sorted, sorted_text};
+use crate::contract::{in_order, sorted};
 use crate::subschema;
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, HashMap};
@@ -51,7 +51,7 @@ impl Compiler<'_> {
             return self.opaque("deeper than the prover follows", schema);
         }
         self.depth += 1;
-        let text = sorted_text(schema);
+        let text = in_order(schema).to_string();
         // A text with `$ref` or `$dynamicRef` may mean something else in the other document.
         let shared = !text.contains("ef\"");
         let node = match self.by_text.get(&text) {

@@ -17,6 +17,7 @@ fn a_crate_that_only_declares_events_builds_no_runtime_and_no_second_syn() {
         "jsonschema",
         "clap",
         "async-nats",
+        "lapin",
         "redis",
         "rdkafka",
         "outbox-runtime",

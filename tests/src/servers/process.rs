@@ -190,11 +190,18 @@ fn read_stat(pid: u32) -> Option<(char, u32, Entry)> {
     Some((fields.first()?.chars().next()?, fields.get(1)?.parse().ok()?, Entry { pid, started }))
 }
 
+/// Whether threads of a process are left beside its first.
+fn has_other_threads(pid: u32) -> bool {
+    std::fs::read_dir(format!("/proc/{pid}/task")).is_ok_and(|threads| threads.count() > 1)
+}
+
 fn wait_until_gone(tree: &HashSet<Entry>) {
     let deadline = Instant::now() + Duration::from_secs(20);
     for process in tree {
-        // A zombie is gone too: it holds no file, and whoever adopted it may never reap it.
-        while read_stat(process.pid).is_some_and(|(state, _, entry)| entry == *process && state != 'Z') {
+        // A zombie is gone too, once its other threads are: then it holds no file, and whoever adopted it may never reap it.
+        let holds_files = |state| state != 'Z' || has_other_threads(process.pid);
+        while read_stat(process.pid).is_some_and(|(state, _, entry)| entry == *process && holds_files(state))
+        {
             assert!(Instant::now() < deadline, "process {} survived SIGKILL", process.pid);
             std::thread::sleep(Duration::from_millis(2));
         }

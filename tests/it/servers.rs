@@ -1,7 +1,7 @@
 //! What the other tests take for granted of the private servers.
 
 use outbox_tests::proxy::Proxy;
-use outbox_tests::servers::{Kafka, Nats, Postgres, Redis};
+use outbox_tests::servers::{Kafka, Nats, Postgres, RabbitMq, Redis};
 use sqlx::{Connection, PgConnection, Row};
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -67,6 +67,28 @@ async fn a_paused_postgres_answers_nothing_until_it_is_resumed() {
     assert!(tokio::time::timeout(Duration::from_millis(200), &mut ping).await.is_err());
     postgres.resume();
     ping.await.unwrap();
+}
+
+#[tokio::test]
+async fn rabbitmq_restarts_on_its_port_after_a_kill_and_is_paused() {
+    let Some(rabbitmq) = RabbitMq::private().await else { return };
+    rabbitmq.kill();
+    assert!(TcpStream::connect(("127.0.0.1", rabbitmq.port())).await.is_err());
+    rabbitmq.restart().await;
+    assert!(greets_amqp(rabbitmq.port()).await);
+    rabbitmq.pause();
+    let silent = tokio::time::timeout(Duration::from_millis(300), greets_amqp(rabbitmq.port())).await;
+    assert!(silent.is_err(), "a paused server answered");
+    rabbitmq.resume();
+    assert!(greets_amqp(rabbitmq.port()).await);
+}
+
+/// Whether a server answers the greeting of AMQP 0-9-1 with its own: a frame of a method.
+async fn greets_amqp(port: u16) -> bool {
+    let mut client = TcpStream::connect(("127.0.0.1", port)).await.unwrap();
+    client.write_all(b"AMQP\x00\x00\x09\x01").await.unwrap();
+    let mut first = [0];
+    client.read_exact(&mut first).await.is_ok() && first == [1]
 }
 
 #[tokio::test]

@@ -20,9 +20,13 @@ struct Server {
     is_installed: fn() -> bool,
 }
 
-const SERVERS: [Server; 5] = [
+const SERVERS: [Server; 6] = [
     Server { package: "postgresql-15", is_installed: postgres_is_installed },
     Server { package: "nats-server", is_installed: || !nats_programs().is_empty() },
+    Server {
+        package: "rabbitmq-server",
+        is_installed: || Path::new("/usr/lib/rabbitmq/bin/rabbitmq-server").is_file(),
+    },
     Server { package: "redis-server", is_installed: || has_program("redis-server") },
     // Kafka comes as jars: Java runs them, and a program of one file that asks Kafka's own code; Maven fetches them.
     Server { package: "default-jdk-headless", is_installed: || has_program("javac") },

@@ -15,6 +15,7 @@ mod kafka;
 mod nats;
 mod postgres;
 mod process;
+mod rabbitmq;
 mod redis;
 
 pub use broker::BrokerServer;
@@ -22,6 +23,7 @@ pub use kafka::{Kafka, Route};
 pub use nats::Nats;
 pub use postgres::Postgres;
 pub use process::Process;
+pub use rabbitmq::RabbitMq;
 pub use redis::Redis;
 
 use std::fs::{File, Permissions};

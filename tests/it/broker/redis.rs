@@ -95,7 +95,15 @@ impl Server for RedisRig {
     }
 
     fn restart(&self) -> BoxFuture<'_, ()> {
-        Box::pin(self.server.restart())
+        Box::pin(async {
+            self.server.restart().await;
+            // With a password it answers before it has loaded its file.
+            let client = redis_client::Client::open(address(&self.server, "s3cret")).unwrap();
+            let mut connection = client.get_multiplexed_async_connection().await.unwrap();
+            while cmd("PING").exec_async(&mut connection).await.is_err() {
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+        })
     }
 
     fn pause(&self) {

@@ -11,6 +11,10 @@ pub mod nats;
 pub mod partition;
 #[cfg(feature = "redis")]
 pub mod redis;
+#[cfg(any(feature = "rabbitmq", feature = "redis"))]
+mod tls;
+#[cfg(any(feature = "rabbitmq", feature = "redis"))]
+mod window;
 
 use crate::{envelope::Envelope, store::StoreError};
 use futures_util::future::BoxFuture;

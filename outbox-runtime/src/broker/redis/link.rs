@@ -4,7 +4,7 @@ use super::{
     config::RedisConfig,
     error::{of, refused},
 };
-use crate::broker::BrokerError;
+use crate::broker::{BrokerError, tls};
 use redis_client::{
     AsyncConnectionConfig, Client, ConnectionAddr, IntoConnectionInfo, RedisError, RedisResult,
     TlsCertificates, aio::MultiplexedConnection,
@@ -97,19 +97,11 @@ impl Link {
         if !matches!(info.addr(), ConnectionAddr::TcpTls { .. }) {
             return Client::open(info).map_err(of_address);
         }
-        provide_cryptography();
+        tls::provide_cryptography();
         let certificates = self.config.root_certificates.as_ref().map(std::fs::read).transpose();
         let root_cert = certificates
             .map_err(|error| refused(action, "the file of certificates could not be read", error))?;
         Client::build_with_tls(info, TlsCertificates { client_tls: None, root_cert }).map_err(of_address)
-    }
-}
-
-/// The client asks for the default of the process, and panics where none is set and the build has several.
-fn provide_cryptography() {
-    if rustls::crypto::CryptoProvider::get_default().is_none() {
-        // An error: another thread was faster.
-        let _ = rustls::crypto::ring::default_provider().install_default();
     }
 }
 

@@ -43,7 +43,6 @@ mod link;
 mod publish;
 mod subscribe;
 mod topic;
-mod window;
 
 pub use config::RedisConfig;
 

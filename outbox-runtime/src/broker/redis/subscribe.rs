@@ -22,14 +22,13 @@
 //! is kept in the subscription. A nack stays on this side: the delivery waits here, and later ones of its key behind it.
 
 use super::{
-    entry::{self, EntryId, Fields},
+    entry::{self, EntryId, Fields, key_of},
     error::{is_group_missing, of_key, unavailable},
     link::{Answers, Link},
     topic,
-    window::Window,
 };
 use crate::{
-    broker::{AckToken, BrokerError, Delivery, Subscription, SubscriptionConfig},
+    broker::{AckToken, BrokerError, Delivery, Subscription, SubscriptionConfig, window::Window},
     held::Stage,
     telemetry::{self, Outcome},
 };
@@ -69,7 +68,7 @@ pub(super) struct RedisSubscription {
     config: SubscriptionConfig,
     stream: String,
     reader: Option<Reader>,
-    window: Window,
+    window: Window<EntryId, Fields>,
     phase: Phase,
     /// Whether this subscription has seen its group.
     had_group: bool,
@@ -273,7 +272,9 @@ impl RedisSubscription {
         let id = id_of(id)?;
         // An ack that is under way again: the caller is done with it.
         if !self.unsent.contains(&id) {
-            self.window.hold(id, fields.unwrap_or_default());
+            let fields = fields.unwrap_or_default();
+            let key = key_of(&fields);
+            self.window.hold(id, fields, key);
         }
         Ok(())
     }

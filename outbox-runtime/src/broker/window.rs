@@ -1,25 +1,26 @@
-//! The entries that are delivered to this side and not acked: in the order of the stream, each with what became of it.
+//! What is delivered to this side and not acked: in the broker's order, each with what became of it.
+//!
+//! For brokers that give nothing back by themselves: a nacked delivery waits here, and later ones of its key behind it.
 
-use super::entry::{EntryId, Fields, key_of};
-use crate::broker::AckToken;
+use super::AckToken;
 use std::{
     collections::{BTreeMap, HashMap, HashSet},
     time::Duration,
 };
 use tokio::time::Instant;
 
-/// What one partition has delivered and not heard back of.
-pub(super) struct Window {
-    held: BTreeMap<EntryId, Held>,
-    places: HashMap<AckToken, EntryId>,
+/// What one partition has delivered and not heard back of: messages by their place in the broker's order.
+pub(super) struct Window<P, M> {
+    held: BTreeMap<P, Held<M>>,
+    places: HashMap<AckToken, P>,
     next_token: u64,
     /// How long the caller may have a delivery before it gets it again.
     ack_wait: Duration,
 }
 
-struct Held {
+struct Held<M> {
     token: AckToken,
-    fields: Fields,
+    message: M,
     key: Option<String>,
     state: State,
     delivery_count: u32,
@@ -34,28 +35,35 @@ enum State {
     Nacked(Instant),
 }
 
-impl Window {
+impl<P: Copy + Ord, M> Window<P, M> {
     pub(super) fn new(ack_wait: Duration) -> Self {
         Self { held: BTreeMap::new(), places: HashMap::new(), next_token: 0, ack_wait }
     }
 
+    #[cfg(feature = "redis")]
     pub(super) fn len(&self) -> usize {
         self.held.len()
     }
 
+    /// The first place of all that is here.
+    #[cfg(feature = "rabbitmq")]
+    pub(super) fn first(&self) -> Option<P> {
+        self.held.keys().next().copied()
+    }
+
     /// Keeps a delivery; one that is here already stays what it is.
-    pub(super) fn hold(&mut self, id: EntryId, fields: Fields) {
-        if self.held.contains_key(&id) {
+    pub(super) fn hold(&mut self, place: P, message: M, key: Option<String>) {
+        if self.held.contains_key(&place) {
             return;
         }
         let token = AckToken(self.next_token);
         self.next_token += 1;
-        self.places.insert(token, id);
-        let key = key_of(&fields);
-        self.held.insert(id, Held { token, fields, key, state: State::Ready, delivery_count: 1 });
+        self.places.insert(token, place);
+        self.held.insert(place, Held { token, message, key, state: State::Ready, delivery_count: 1 });
     }
 
     /// Lets go what the caller does not have: if it is still this side's, the server gives it again.
+    #[cfg(feature = "redis")]
     pub(super) fn let_go(&mut self) {
         self.held.retain(|_, held| {
             let stays = held.state != State::Ready;
@@ -66,8 +74,15 @@ impl Window {
         });
     }
 
-    pub(super) fn set_delivery_count(&mut self, id: EntryId, count: u32) {
-        if let Some(held) = self.held.get_mut(&id) {
+    /// Lets go of everything: the server gives it again, under other places. What the caller still says of it is not heard.
+    #[cfg(feature = "rabbitmq")]
+    pub(super) fn let_all_go(&mut self) {
+        self.held.clear();
+        self.places.clear();
+    }
+
+    pub(super) fn set_delivery_count(&mut self, place: P, count: u32) {
+        if let Some(held) = self.held.get_mut(&place) {
             held.delivery_count = count;
         }
     }
@@ -77,16 +92,16 @@ impl Window {
     }
 
     /// The caller is done with these.
-    pub(super) fn remove(&mut self, tokens: &[AckToken]) -> Vec<EntryId> {
-        let ids: Vec<EntryId> = tokens.iter().filter_map(|token| self.places.remove(token)).collect();
-        for id in &ids {
-            self.held.remove(id);
+    pub(super) fn remove(&mut self, tokens: &[AckToken]) -> Vec<P> {
+        let places: Vec<P> = tokens.iter().filter_map(|token| self.places.remove(token)).collect();
+        for place in &places {
+            self.held.remove(place);
         }
-        ids
+        places
     }
 
     pub(super) fn nack(&mut self, token: AckToken, delay: Duration) {
-        let held = self.places.get(&token).and_then(|id| self.held.get_mut(id));
+        let held = self.places.get(&token).and_then(|place| self.held.get_mut(place));
         if let Some(held) = held {
             held.state = State::Nacked(Instant::now() + delay);
         }
@@ -103,32 +118,32 @@ impl Window {
     }
 
     /// Hands over what is due.
-    pub(super) fn take_due(&mut self, max: u32) -> Vec<(AckToken, EntryId, &Fields)> {
+    pub(super) fn take_due(&mut self, max: u32) -> Vec<(AckToken, P, &M)> {
         let now = Instant::now();
         let due = self.due(max as usize);
-        for id in &due {
-            let held = self.held.get_mut(id).expect("what is due is held");
+        for place in &due {
+            let held = self.held.get_mut(place).expect("what is due is held");
             if held.state != State::Ready {
                 held.delivery_count += 1;
             }
             held.state = State::Yielded(now);
         }
-        due.into_iter().map(|id| (self.held[&id].token, id, &self.held[&id].fields)).collect()
+        due.into_iter().map(|place| (self.held[&place].token, place, &self.held[&place].message)).collect()
     }
 
-    /// What the caller may have now: in the order of the stream, nothing past an earlier event of its key that waits.
-    fn due(&self, max: usize) -> Vec<EntryId> {
+    /// What the caller may have now: in the broker's order, nothing past an earlier event of its key that waits.
+    fn due(&self, max: usize) -> Vec<P> {
         let now = Instant::now();
         let mut waiting_keys = HashSet::new();
         let mut due = Vec::new();
-        for (id, held) in &self.held {
+        for (place, held) in &self.held {
             if due.len() >= max {
                 break;
             }
             let is_due = held.due_at(self.ack_wait).is_none_or(|due_at| due_at <= now);
             let waits_behind = held.key.as_ref().is_some_and(|key| waiting_keys.contains(key));
             if is_due && !waits_behind {
-                due.push(*id);
+                due.push(*place);
             } else if matches!(held.state, State::Nacked(_)) {
                 waiting_keys.extend(held.key.as_ref());
             }
@@ -137,7 +152,7 @@ impl Window {
     }
 }
 
-impl Held {
+impl<M> Held<M> {
     /// When the caller may have it; `None` when at any time.
     fn due_at(&self, ack_wait: Duration) -> Option<Instant> {
         match self.state {

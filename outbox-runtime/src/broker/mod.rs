@@ -88,6 +88,9 @@ pub trait Broker: Send + Sync + 'static {
     /// Opens a consumer's subscription to one partition of one topic, declaring what it needs. By default refused: a
     /// broker may be able to publish only.
     ///
+    /// Where the broker is not `replayable`, the first subscription of a consumer makes it known to the whole topic: from
+    /// then on nothing of any partition passes it by.
+    ///
     /// # Errors
     /// [`BrokerError`]; nothing is subscribed.
     fn subscribe<'a>(

@@ -31,6 +31,7 @@ use crate::{
 };
 use futures_util::future::BoxFuture;
 use outbox_schema::OnPoison;
+use reader::Reader;
 use report::Outcome;
 use std::{sync::Mutex, time::Duration};
 use time::OffsetDateTime;
@@ -145,6 +146,20 @@ struct Suite<'a> {
 }
 
 impl Suite<'_> {
+    /// A fresh topic that this consumer gets from its first event on: not every broker gives what was before a consumer.
+    async fn topic_of(&self, consumer: &str) -> String {
+        let topic = self.rig.fresh_topic();
+        self.introduce(consumer, &topic).await;
+        topic
+    }
+
+    /// Has the consumer subscribe once where it gets only what comes after that.
+    async fn introduce(&self, consumer: &str, topic: &str) {
+        if !self.rig.capabilities().replayable {
+            Reader::open(self, consumer, topic).await.close().await;
+        }
+    }
+
     /// Begins a rule: it is kept unless the suite panics.
     fn rule(&self, rule: &str) {
         eprintln!("conformance of {}: {rule}", self.rig.name());

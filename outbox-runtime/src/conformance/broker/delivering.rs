@@ -39,7 +39,7 @@ pub(super) async fn run(suite: &Suite<'_>) {
 
 async fn headers_and_payload_arrive_byte_for_byte(suite: &Suite<'_>) {
     suite.rule("headers and payload arrive byte for byte");
-    let (topic, keys) = (suite.rig.fresh_topic(), keys(1));
+    let (topic, keys) = (suite.topic_of("bytes").await, keys(1));
     let mut sent = event(&topic, &keys[0], 1);
     sent.payload = r#"{"eventType":"conformance.happened","eventVersion":1,"a": 1.50,"b":"é\u0041 \"q\" 😀","c":12345678901234567890,"a":null}"#.to_owned();
     sent.headers.insert("plain".to_owned(), "value".to_owned());
@@ -57,7 +57,7 @@ async fn headers_and_payload_arrive_byte_for_byte(suite: &Suite<'_>) {
 
 async fn payloads_of_every_size_arrive(suite: &Suite<'_>) {
     suite.rule("payloads of every size arrive whole, up to the largest");
-    let (topic, keys) = (suite.rig.fresh_topic(), keys(1));
+    let (topic, keys) = (suite.topic_of("sizes").await, keys(1));
     let most = suite.rig.capabilities().bytes_max.map_or(PAYLOAD_MAX, |max| max - HEADERS_MAX);
     let sizes = [0, 127, 128, 4_095, 4_096, 16_383, 65_535, 65_536, 262_144, most];
     let mut events = Vec::new();
@@ -80,7 +80,7 @@ async fn what_is_no_event_is_malformed_and_keeps_its_bytes(suite: &Suite<'_>) {
         return suite.cannot(RULE, "only events reach it");
     }
     suite.rule(RULE);
-    let (topic, keys) = (suite.rig.fresh_topic(), keys(1));
+    let (topic, keys) = (suite.topic_of("foreign").await, keys(1));
     let bodies = ["", "null", "[]", "{}", "\u{feff}{}", "plain text \u{1}"];
     let mut foreign: Vec<NewEvent> = bodies.iter().map(|_| event(&topic, &keys[0], 0)).collect();
     foreign.iter_mut().zip(bodies).for_each(|(event, body)| event.payload = body.to_owned());
@@ -98,7 +98,7 @@ async fn what_is_no_event_is_malformed_and_keeps_its_bytes(suite: &Suite<'_>) {
 
 async fn one_keys_events_come_in_order(suite: &Suite<'_>) {
     suite.rule("the events of one key come in order");
-    let (topic, keys) = (suite.rig.fresh_topic(), keys(5));
+    let (topic, keys) = (suite.topic_of("order.reader").await, keys(5));
     let events: Vec<_> = (0..200).map(|number| event(&topic, &keys[number as usize % 5], number)).collect();
     suite.rig.put(&events).await;
 
@@ -115,7 +115,7 @@ async fn one_keys_events_come_in_order(suite: &Suite<'_>) {
 
 async fn a_nacked_event_comes_again_before_later_ones_of_its_key(suite: &Suite<'_>) {
     suite.rule("a nacked event comes again after its delay, before later ones of its key; other keys flow");
-    let (topic, keys) = (suite.rig.fresh_topic(), keys(2));
+    let (topic, keys) = (suite.topic_of("nacks").await, keys(2));
     let first = event(&topic, &keys[0], 0);
     suite.rig.put(std::slice::from_ref(&first)).await;
     let mut reader = Reader::open(suite, "nacks", &topic).await;
@@ -131,7 +131,7 @@ async fn a_nacked_event_comes_again_before_later_ones_of_its_key(suite: &Suite<'
 
 async fn an_event_without_ack_comes_again(suite: &Suite<'_>) {
     suite.rule("an event without an ack comes again after the ack wait");
-    let (topic, keys) = (suite.rig.fresh_topic(), keys(1));
+    let (topic, keys) = (suite.topic_of("forgetful").await, keys(1));
     let events = [event(&topic, &keys[0], 0)];
     suite.rig.put(&events).await;
     let mut reader = Reader::open_with(suite, "forgetful", &topic, Duration::from_secs(1)).await;
@@ -145,7 +145,7 @@ async fn a_delay_outlives_its_consumer(suite: &Suite<'_>) {
         return suite.cannot(RULE, "it does not declare so");
     }
     suite.rule(RULE);
-    let (topic, keys) = (suite.rig.fresh_topic(), keys(1));
+    let (topic, keys) = (suite.topic_of("delay").await, keys(1));
     let events = [event(&topic, &keys[0], 0)];
     suite.rig.put(&events).await;
     let mut reader = Reader::open(suite, "delay", &topic).await;
@@ -163,7 +163,7 @@ async fn deliveries_are_counted(suite: &Suite<'_>) {
         return suite.cannot(RULE, "it does not declare so; attempts are counted in the consumer's database");
     }
     suite.rule(RULE);
-    let (topic, keys) = (suite.rig.fresh_topic(), keys(1));
+    let (topic, keys) = (suite.topic_of("counts").await, keys(1));
     suite.rig.put(&[event(&topic, &keys[0], 0)]).await;
     for count in 1..=3 {
         let mut reader = Reader::open(suite, "counts", &topic).await;
@@ -174,7 +174,7 @@ async fn deliveries_are_counted(suite: &Suite<'_>) {
 
 async fn acked_events_do_not_come_again(suite: &Suite<'_>) {
     suite.rule("acked events do not come again, and a repeated ack does no harm");
-    let (topic, keys) = (suite.rig.fresh_topic(), keys(1));
+    let (topic, keys) = (suite.topic_of("acks").await, keys(1));
     let events: Vec<_> = (0..3).map(|number| event(&topic, &keys[0], number)).collect();
     suite.rig.put(&events).await;
     let mut reader = Reader::open_with(suite, "acks", &topic, Duration::from_secs(1)).await;

@@ -32,7 +32,7 @@ pub(super) async fn run(suite: &Suite<'_>, server: &dyn Server) {
 
 async fn confirmed_is_durable(suite: &Suite<'_>, broker: &dyn Broker, server: &dyn Server) {
     suite.rule("what was confirmed outlives a SIGKILL of the server");
-    let topic = suite.rig.fresh_topic();
+    let topic = suite.topic_of("durable").await;
     let events: Vec<_> = keys(20).iter().map(|key| event(&topic, key, 0)).collect();
 
     let published = publish(broker, &events).await;
@@ -50,7 +50,7 @@ async fn an_unreachable_server_is_transient_and_comes_back(
     server: &dyn Server,
 ) {
     suite.rule("a server that is away is a transient failure, and the same broker goes on when it is back");
-    let (topic, keys) = (suite.rig.fresh_topic(), keys(1));
+    let (topic, keys) = (suite.topic_of("away").await, keys(1));
     let events = [event(&topic, &keys[0], 0)];
     // The rule before this one may have restarted the server just now.
     publish_until_confirmed(broker, &events).await;
@@ -68,7 +68,7 @@ async fn a_server_killed_in_the_midst_of_publishing_loses_nothing(
     server: &dyn Server,
 ) {
     suite.rule("a server that is killed in the midst of publishing loses nothing and keeps the order");
-    let (topic, keys) = (suite.rig.fresh_topic(), keys(4));
+    let (topic, keys) = (suite.topic_of("midst").await, keys(4));
     let batches: Vec<Vec<NewEvent>> = (0..BATCHES)
         .map(|batch| keys.iter().map(|key| event(&topic, key, u32::try_from(batch).unwrap_or(0))).collect())
         .collect();
@@ -112,7 +112,7 @@ async fn a_server_that_hangs_is_a_transient_failure(
     server: &dyn Server,
 ) {
     suite.rule("a server that hangs is a transient failure in time, and all go on when it answers again");
-    let (topic, keys) = (suite.rig.fresh_topic(), keys(1));
+    let (topic, keys) = (suite.topic_of("hanging").await, keys(1));
     let events = [event(&topic, &keys[0], 0), event(&topic, &keys[0], 1)];
     publish_until_confirmed(broker, &events[..1]).await;
     let mut reader = Reader::open(suite, "hanging", &topic).await;
@@ -150,7 +150,7 @@ async fn assert_not_confirmed(broker: &dyn Broker, event: &NewEvent) {
 
 async fn a_subscription_outlives_its_server(suite: &Suite<'_>, server: &dyn Server) {
     suite.rule("an open subscription goes on, in order, when its killed server is back");
-    let (topic, keys) = (suite.rig.fresh_topic(), keys(1));
+    let (topic, keys) = (suite.topic_of("patient").await, keys(1));
     let events: Vec<_> = (0..20).map(|number| event(&topic, &keys[0], number)).collect();
     suite.rig.put(&events).await;
     let mut reader = Reader::open(suite, "patient", &topic).await;

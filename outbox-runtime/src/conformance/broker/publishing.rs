@@ -32,12 +32,13 @@ pub(super) async fn run(suite: &Suite<'_>, broker: &dyn Broker) {
     } else {
         suite.cannot("several events of one key in flight keep their order", "it does not declare so");
     }
+    nothing_is_confirmed_that_nobody_would_get(suite, broker).await;
     nothing_is_confirmed_that_has_no_place(suite, broker).await;
 }
 
 async fn a_refused_event_fails_alone(suite: &Suite<'_>, broker: &dyn Broker, max: usize) {
     suite.rule("an event that is too large is refused for good and fails no other of its batch");
-    let (topic, keys) = (suite.rig.fresh_topic(), keys(3));
+    let (topic, keys) = (suite.topic_of("small").await, keys(3));
     let mut large = event(&topic, &keys[1], 1);
     pad(&mut large, max);
     let events = [event(&topic, &keys[0], 0), large, event(&topic, &keys[2], 2)];
@@ -55,7 +56,7 @@ async fn a_refused_event_fails_alone(suite: &Suite<'_>, broker: &dyn Broker, max
 
 async fn headers_count_to_the_byte(suite: &Suite<'_>, broker: &dyn Broker, max: usize) {
     suite.rule("an event of exactly the largest size passes, one byte more is refused");
-    let (topic, keys) = (suite.rig.fresh_topic(), keys(1));
+    let (topic, keys) = (suite.topic_of("exact").await, keys(1));
     let mut over = event(&topic, &keys[0], 0);
     pad(&mut over, max);
     let payload_len = over.payload.len();
@@ -77,7 +78,7 @@ async fn headers_count_to_the_byte(suite: &Suite<'_>, broker: &dyn Broker, max: 
 
 async fn a_second_copy_is_dropped_and_reported(suite: &Suite<'_>, broker: &dyn Broker) {
     suite.rule("a second copy of one message id is dropped and reported, one with a fresh id is not");
-    let (topic, keys) = (suite.rig.fresh_topic(), keys(1));
+    let (topic, keys) = (suite.topic_of("copies").await, keys(1));
     let event = event(&topic, &keys[0], 0);
     let envelope = envelope(&event, 0);
     let mut outcomes = Vec::new();
@@ -95,7 +96,7 @@ async fn a_second_copy_is_dropped_and_reported(suite: &Suite<'_>, broker: &dyn B
 
 async fn several_of_one_key_in_flight_keep_their_order(suite: &Suite<'_>, broker: &dyn Broker) {
     suite.rule("several events of one key in flight keep their order, though one of them is refused");
-    let (topic, keys) = (suite.rig.fresh_topic(), keys(1));
+    let (topic, keys) = (suite.topic_of("pipeline").await, keys(1));
     let mut events: Vec<NewEvent> = (0..100).map(|number| event(&topic, &keys[0], number)).collect();
     if let Some(max) = broker.capabilities().bytes_max {
         pad(&mut events[50], max);
@@ -110,15 +111,43 @@ async fn several_of_one_key_in_flight_keep_their_order(suite: &Suite<'_>, broker
     assert_eq!(ids(&reader.take_and_ack(confirmed.len()).await), ids_of(&confirmed));
 }
 
+async fn nothing_is_confirmed_that_nobody_would_get(suite: &Suite<'_>, broker: &dyn Broker) {
+    const RULE: &str = "what no consumer would get is no success, and fails no other event of its batch";
+    if suite.rig.capabilities().replayable {
+        return suite.cannot(RULE, "a later consumer gets it");
+    }
+    suite.rule(RULE);
+    let (topic, keys) = (suite.topic_of("somebody").await, keys(4));
+    let nobodys = suite.rig.fresh_topic();
+    let topics = [&topic, &nobodys, &topic, &nobodys];
+    let events: Vec<_> =
+        (0..).zip(topics.iter().zip(&keys)).map(|(number, (topic, key))| event(topic, key, number)).collect();
+
+    let published = publish(broker, &events).await;
+
+    let is_confirmed = |outcome: &Published| matches!(outcome, Published::Confirmed { .. });
+    assert_eq!(
+        published.iter().map(is_confirmed).collect::<Vec<_>>(),
+        [true, false, true, false],
+        "{published:?}"
+    );
+    assert!(published.iter().all(|outcome| !matches!(outcome, Published::Refused(_))), "{published:?}");
+    suite.introduce("late", &nobodys).await;
+    super::publish_until_confirmed(broker, &events[1..2]).await;
+    let mut reader = Reader::open(suite, "late", &nobodys).await;
+    assert_eq!(ids(&reader.take_and_ack(1).await), [events[1].id]);
+}
+
 async fn nothing_is_confirmed_that_has_no_place(suite: &Suite<'_>, broker: &dyn Broker) {
     const RULE: &str = "what is published to a topic that somebody removed is a failure, or is delivered";
-    let (topic, keys) = (suite.rig.fresh_topic(), keys(1));
+    let (topic, keys) = (suite.topic_of("place").await, keys(1));
     let events = [event(&topic, &keys[0], 0), event(&topic, &keys[0], 1)];
     super::publish_until_confirmed(broker, &events[..1]).await;
     if !suite.rig.remove_topic(&topic).await {
         return suite.cannot(RULE, "the rig removes no topic");
     }
     suite.rule(RULE);
+    suite.introduce("place", &topic).await;
     // As a relay, which tries until it is confirmed.
     super::publish_until_confirmed(broker, &events[1..]).await;
     let mut reader = Reader::open(suite, "place", &topic).await;

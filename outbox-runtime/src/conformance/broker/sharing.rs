@@ -48,7 +48,7 @@ async fn two_members_share_the_partitions(suite: &Suite<'_>) {
         return suite.cannot(RULE, "a consumer is one share");
     }
     suite.rule(RULE);
-    let topic = suite.rig.fresh_topic();
+    let topic = suite.topic_of("shared").await;
     let partitions = [partition_of_keys(), other_partition()];
     let [some, others] = partitions.clone().map(|partition| keys_in(&partition, 3));
     let of = |keys: &[String]| -> Vec<NewEvent> {
@@ -71,7 +71,7 @@ async fn two_members_share_the_partitions(suite: &Suite<'_>) {
 
 async fn what_a_crashed_consumer_held_comes_first(suite: &Suite<'_>) {
     suite.rule("what a crashed consumer held comes again, before newer events of its key");
-    let (topic, keys) = (suite.rig.fresh_topic(), keys(2));
+    let (topic, keys) = (suite.topic_of("crash").await, keys(2));
     let events: Vec<_> = (0..20).map(|number| event(&topic, &keys[number as usize % 2], number)).collect();
     suite.rig.put(&events).await;
     let mut crashed = Reader::open(suite, "crash", &topic).await;
@@ -92,7 +92,7 @@ async fn what_a_crashed_consumer_held_comes_first(suite: &Suite<'_>) {
 
 async fn a_member_that_leaves_has_acked_what_is_done_and_leaves_the_rest(suite: &Suite<'_>) {
     suite.rule("a member that stops has acked what is done, and leaves exactly the rest to the next");
-    let (topic, keys) = (suite.rig.fresh_topic(), keys(2));
+    let (topic, keys) = (suite.topic_of("leaving").await, keys(2));
     let events: Vec<_> = (0..10).map(|number| event(&topic, &keys[number as usize % 2], number)).collect();
     suite.rig.put(&events).await;
     let mut leaving = Reader::open(suite, "leaving", &topic).await;
@@ -107,7 +107,7 @@ async fn a_member_that_leaves_has_acked_what_is_done_and_leaves_the_rest(suite: 
 
 async fn hand_over_after_hand_over_loses_nothing(suite: &Suite<'_>) {
     suite.rule("members that come, crash and leave one after the other lose nothing and keep the order");
-    let (topic, keys) = (suite.rig.fresh_topic(), keys(4));
+    let (topic, keys) = (suite.topic_of("relayed").await, keys(4));
     let events: Vec<_> = (0..48).map(|number| event(&topic, &keys[number as usize % 4], number)).collect();
     let mut came: Vec<EventId> = Vec::new();
     let mut note = |received: &[super::reader::Received]| {

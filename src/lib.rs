@@ -43,6 +43,8 @@ pub use outbox_schema::{compat, xtask};
 
 #[cfg(feature = "nats")]
 pub use outbox_runtime::broker::nats;
+#[cfg(feature = "rabbitmq")]
+pub use outbox_runtime::broker::rabbitmq;
 #[cfg(feature = "redis")]
 pub use outbox_runtime::broker::redis;
 #[cfg(feature = "conformance")]

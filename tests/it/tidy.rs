@@ -61,6 +61,7 @@ fn each_client_library_has_one_home() {
     let homes: BTreeMap<&str, &str> = [
         ("sqlx", "outbox-runtime/src/store/"),
         ("async_nats", "outbox-runtime/src/broker/nats/"),
+        ("lapin", "outbox-runtime/src/broker/rabbitmq/"),
         ("redis_client", "outbox-runtime/src/broker/redis/"),
         ("rdkafka", "outbox-runtime/src/broker/kafka/"),
     ]
@@ -213,7 +214,8 @@ fn each_todo_carries_an_issue_number() {
 fn every_database_and_broker_has_its_feature_and_folder() {
     let manifest = source::read("Cargo.toml");
     let mut breaches = Vec::new();
-    for (kind, known) in [("store", &["postgres", "sqlite"][..]), ("broker", &["local", "nats", "redis"][..])]
+    for (kind, known) in
+        [("store", &["postgres", "sqlite"][..]), ("broker", &["local", "nats", "rabbitmq", "redis"][..])]
     {
         let folder = repository_root().join("outbox-runtime/src").join(kind);
         for name in known {

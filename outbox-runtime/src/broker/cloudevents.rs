@@ -68,7 +68,7 @@ pub(crate) fn read(place: Place<'_>, attributes: Headers, payload: &[u8]) -> Res
 }
 
 /// What is left of a message of which the broker's own part cannot be read.
-#[cfg(feature = "redis")]
+#[cfg(any(feature = "rabbitmq", feature = "redis"))]
 pub(crate) fn malformed(place: Place<'_>, attributes: Headers, payload: &[u8], problem: String) -> Malformed {
     Malformed { envelope: stand_in(place, attributes, payload), problem }
 }

@@ -2,13 +2,15 @@
 //!
 //! Both traits are dyn-compatible, since a broker is chosen at run time: one boxed future a batch.
 
-#[cfg(any(feature = "nats", feature = "redis"))]
+#[cfg(any(feature = "nats", feature = "rabbitmq", feature = "redis"))]
 mod cloudevents;
 #[cfg(feature = "local")]
 pub(crate) mod local;
 #[cfg(feature = "nats")]
 pub mod nats;
 pub mod partition;
+#[cfg(feature = "rabbitmq")]
+pub mod rabbitmq;
 #[cfg(feature = "redis")]
 pub mod redis;
 #[cfg(any(feature = "rabbitmq", feature = "redis"))]

@@ -4,12 +4,14 @@ mod faulty;
 mod local;
 mod nats;
 mod parts;
+mod rabbitmq;
 mod redis;
 
 use outbox::broker::Broker;
 use outbox::broker::nats::{NatsBroker, NatsConfig};
 use outbox::broker::redis::{RedisBroker, RedisConfig};
 use outbox::conformance::broker::{LocalRig, Rig, capability_table};
+use outbox::rabbitmq::{RabbitMqBroker, RabbitMqConfig};
 use outbox::sqlite::SqliteStore;
 use outbox_tests::servers::Nats;
 
@@ -20,11 +22,14 @@ async fn the_readme_shows_what_each_broker_declares() {
     let url = format!("sqlite://{}", folder.path().join("outbox.db").display());
     let local = LocalRig::new(SqliteStore::open(&url).await.unwrap());
     let redis = RedisBroker::new(RedisConfig::default());
+    let rabbitmq = RabbitMqBroker::new(RabbitMqConfig::default());
     let nats = NatsBroker::new(NatsConfig { servers: nats.url(), ..NatsConfig::default() });
     // Only its server knows the largest message.
     nats.connect().await.unwrap();
 
-    let table = capability_table(&[local.capabilities(), redis.capabilities(), nats.capabilities()]);
+    let brokers: [&dyn Broker; 3] = [&redis, &rabbitmq, &nats];
+    let declared = brokers.map(Broker::capabilities);
+    let table = capability_table(&[&[local.capabilities()], &declared[..]].concat());
 
     let readme = include_str!("../../../README.md");
     assert!(readme.contains(&table), "the README has another table than this:\n{table}");

@@ -1,0 +1,268 @@
+//! One partition of one consumer as a queue with a single active consumer, delivered in the queue's order.
+//!
+//! The server gives a queue to one channel at a time, and what that one has not acked it gives again, in order and before
+//! anything newer, to the next once the channel is gone. That order has three conditions, which are kept here:
+//!
+//! - Nothing is given back one by one, since a queue puts it behind others that came back. A nacked delivery waits on this
+//!   side, and later ones of its key behind it ([`window`](crate::broker::window)).
+//! - A subscription ends by closing its channel and never by cancelling first: then the next would get newer messages while
+//!   older ones are still out.
+//! - Every channel takes the same number of messages in advance ([`PREFETCH`]). A queue that gets back more than the next
+//!   channel takes at once would put what that one gives back behind the rest.
+//!
+//! ```text
+//!            a connection or channel failed, or the queue is gone
+//!         ┌───────────────────────────────────────────────────────┐
+//!         ▼                                                       │
+//!      closed ── queues declared, consuming ──▶ open: what comes is held, in order, until it is acked
+//! ```
+//! With its channel a subscription lets go of all that it holds, also of what the caller works on: all of it comes again,
+//! with other tags, and the lane of its key lets the copy wait until the caller is done.
+
+use super::{
+    error::of,
+    link::{Line, Link},
+    message::Message,
+    topology::{self, short},
+};
+use crate::broker::{AckToken, BrokerError, Delivery, Subscription, SubscriptionConfig, window::Window};
+use futures_util::{
+    FutureExt, StreamExt,
+    future::{self, BoxFuture},
+};
+use lapin::{
+    Channel, Consumer,
+    message::Delivery as Received,
+    options::{BasicAckOptions, BasicConsumeOptions, BasicQosOptions},
+    types::FieldTable,
+};
+use std::{sync::Arc, time::Duration};
+use tokio::time::{Instant, timeout_at};
+
+const SUBSCRIBE: &str = "subscribe";
+const RECEIVE: &str = "receive";
+const ACK: &str = "ack";
+
+/// How many messages a channel is given before it acks the first, whatever the caller takes at a time. A smaller one in a
+/// later version would break the order of what an earlier one left.
+const PREFETCH: u16 = 256;
+
+const HAS_READER: &str = "without a channel nothing is received, and that is opened first";
+
+/// The tag of a delivery: its place in the order of its channel.
+type Tag = u64;
+
+pub(super) struct RabbitMqSubscription {
+    line: Arc<Line>,
+    config: SubscriptionConfig,
+    queue: String,
+    reader: Option<Reader>,
+    window: Window<Tag, Message>,
+    /// Whether acks may still be under way.
+    is_acking: bool,
+}
+
+/// The channel of this subscription while it lasts.
+struct Reader {
+    link: Arc<Link>,
+    channel: Channel,
+    consumer: Consumer,
+}
+
+impl Drop for Reader {
+    /// The first poll sends the request, ahead of the cancellation that the client's consumer would send.
+    fn drop(&mut self) {
+        let _ = self.channel.close(200, "the subscription ended".into()).now_or_never();
+    }
+}
+
+impl RabbitMqSubscription {
+    pub(super) async fn open(line: Arc<Line>, config: SubscriptionConfig) -> Result<Self, BrokerError> {
+        let mut opened = Self {
+            line,
+            queue: topology::queue(&config.topic, &config.consumer, &config.partition),
+            reader: None,
+            window: Window::new(config.ack_wait),
+            is_acking: false,
+            config,
+        };
+        // What is set up wrong shows now.
+        opened.open_reader().await?;
+        Ok(opened)
+    }
+
+    async fn open_reader(&mut self) -> Result<(), BrokerError> {
+        let link = self.line.link(SUBSCRIBE).await?;
+        self.line.declare_consumer(&link, &self.config.topic, &self.config.consumer).await?;
+        let channel = self.line.channel(&link, SUBSCRIBE).await?;
+        let prefetch = channel.basic_qos(PREFETCH, BasicQosOptions::default());
+        self.line.answer(&link, SUBSCRIBE, prefetch).await?.map_err(|error| of(SUBSCRIBE, error))?;
+        let (options, arguments) = (BasicConsumeOptions::default(), FieldTable::default());
+        let consuming = channel.basic_consume(short(&self.queue)?, "".into(), options, arguments);
+        let consumer = self.line.answer(&link, SUBSCRIBE, consuming).await?.map_err(|error| {
+            link.forget();
+            of(SUBSCRIBE, error)
+        })?;
+        self.reader = Some(Reader { link, channel, consumer });
+        Ok(())
+    }
+
+    /// Receives until something is due, at the longest `at_most`.
+    async fn receive_until_due(&mut self, at_most: Duration) -> Result<(), BrokerError> {
+        let deadline = Instant::now() + at_most;
+        loop {
+            self.receive_ready()?;
+            if self.window.is_due() || Instant::now() >= deadline {
+                return Ok(());
+            }
+            match self.reader {
+                None => self.open_reader().await?,
+                Some(_) => self.wait(deadline).await?,
+            }
+        }
+    }
+
+    /// Waits for a message, for one that may be had again, or for the deadline.
+    async fn wait(&mut self, deadline: Instant) -> Result<(), BrokerError> {
+        let wake = self.window.next_due().map_or(deadline, |due| due.min(deadline));
+        let reader = self.reader.as_mut().expect(HAS_READER);
+        match timeout_at(wake, reader.consumer.next()).await {
+            Ok(received) => self.receive(received),
+            Err(_) => Ok(()),
+        }
+    }
+
+    /// Takes over what has arrived, without waiting.
+    fn receive_ready(&mut self) -> Result<(), BrokerError> {
+        while let Some(reader) = &mut self.reader
+            && let Some(received) = reader.consumer.next().now_or_never()
+        {
+            self.receive(received)?;
+        }
+        Ok(())
+    }
+
+    fn receive(&mut self, received: Option<lapin::Result<Received>>) -> Result<(), BrokerError> {
+        match received {
+            Some(Ok(received)) => {
+                let message = Message { properties: received.properties, body: received.data };
+                let (tag, count, key) = (received.delivery_tag, message.delivery_count(), message.key());
+                self.window.hold(tag, message, key);
+                self.window.set_delivery_count(tag, count);
+                Ok(())
+            }
+            Some(Err(error)) => {
+                self.close();
+                Err(of(RECEIVE, error))
+            }
+            None => {
+                tracing::warn!(
+                    messaging.consumer.group.name = self.config.consumer,
+                    messaging.destination.name = self.config.topic,
+                    "the broker ended the subscription, as when its queue is removed; the queue is declared again, and \
+                     what a removed one held can be replayed from the log of the store"
+                );
+                if let Some(reader) = &self.reader {
+                    reader.link.forget();
+                }
+                self.close();
+                Ok(())
+            }
+        }
+    }
+
+    /// Everything that is not acked comes again.
+    fn close(&mut self) {
+        self.reader = None;
+        self.window.let_all_go();
+        self.is_acking = false;
+    }
+
+    fn take_due(&mut self, max: u32) -> Vec<Delivery> {
+        let (topic, queue) = (&self.config.topic, &self.queue);
+        let due = self.window.take_due(max);
+        due.into_iter()
+            .map(|(token, _, message)| Delivery { token, event: message.read(topic, queue) })
+            .collect()
+    }
+
+    /// Acks these, in one message what is below all that is still held. There is no answer: what does not reach the server
+    /// comes again, and the inbox absorbs it.
+    async fn send_acks(&mut self, mut tags: Vec<Tag>) -> Result<(), BrokerError> {
+        let Some(reader) = self.reader.as_ref().filter(|_| !tags.is_empty()) else { return Ok(()) };
+        tags.sort_unstable();
+        let first_held = self.window.first().unwrap_or(Tag::MAX);
+        let below = tags.partition_point(|tag| *tag < first_held);
+        let (all_below, single) = tags.split_at(below);
+        let ack = |tag: Tag, multiple| reader.channel.basic_ack(tag, BasicAckOptions { multiple });
+        let acks = all_below.last().map(|&last| ack(last, true)).into_iter();
+        let acks = future::join_all(acks.chain(single.iter().map(|&tag| ack(tag, false))));
+        self.is_acking = true;
+        let sent = self.line.answer(&reader.link, ACK, acks).await;
+        match sent
+            .and_then(|sent| sent.into_iter().collect::<lapin::Result<()>>().map_err(|error| of(ACK, error)))
+        {
+            Ok(()) => Ok(()),
+            Err(error) => {
+                self.close();
+                Err(error)
+            }
+        }
+    }
+
+    /// Waits until the server has read the acks: it answers in order.
+    async fn await_acks(&mut self) -> Result<(), BrokerError> {
+        let Some(reader) = self.reader.as_ref().filter(|_| self.is_acking) else { return Ok(()) };
+        let again = reader.channel.basic_qos(PREFETCH, BasicQosOptions::default());
+        let answer = self.line.answer(&reader.link, ACK, again).await;
+        match answer.and_then(|answer| answer.map_err(|error| of(ACK, error))) {
+            Ok(()) => {
+                self.is_acking = false;
+                Ok(())
+            }
+            Err(error) => {
+                self.close();
+                Err(error)
+            }
+        }
+    }
+}
+
+impl Subscription for RabbitMqSubscription {
+    fn ready(&mut self, at_most: Duration) -> BoxFuture<'_, Result<(), BrokerError>> {
+        Box::pin(self.receive_until_due(at_most))
+    }
+
+    fn take(&mut self, max: u32) -> BoxFuture<'_, Result<Vec<Delivery>, BrokerError>> {
+        let taken = self.receive_ready().map(|()| self.take_due(max));
+        Box::pin(future::ready(taken))
+    }
+
+    fn ack<'a>(&'a mut self, tokens: &'a [AckToken]) -> BoxFuture<'a, Result<(), BrokerError>> {
+        let tags = self.window.remove(tokens);
+        Box::pin(async {
+            match self.send_acks(tags).await {
+                // They come again.
+                Err(error) if error.is_transient() => Ok(()),
+                sent => sent,
+            }
+        })
+    }
+
+    fn flush(&mut self) -> BoxFuture<'_, Result<(), BrokerError>> {
+        Box::pin(self.await_acks())
+    }
+
+    fn delivery_count(&self, token: &AckToken) -> Option<u32> {
+        self.window.delivery_count(*token)
+    }
+
+    fn nack<'a>(
+        &'a mut self,
+        token: &'a AckToken,
+        delay: Duration,
+    ) -> BoxFuture<'a, Result<(), BrokerError>> {
+        self.window.nack(*token, delay);
+        Box::pin(future::ready(Ok(())))
+    }
+}

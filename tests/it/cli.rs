@@ -3,6 +3,7 @@
 mod alerts;
 mod json;
 mod migrating;
+mod rabbitmq;
 mod redis;
 mod relay;
 

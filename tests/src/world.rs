@@ -12,8 +12,9 @@ pub use store::TestStore;
 pub use versions::{Moved, MovedV1, MovedV2};
 
 use crate::history::{Happening, Recorder};
-use outbox::broker::Broker;
+use outbox::broker::{Broker, SubscriptionConfig};
 use outbox::nats::{NatsBroker, NatsConfig};
+use outbox::rabbitmq::{RabbitMqBroker, RabbitMqConfig};
 use outbox::redis::{RedisBroker, RedisConfig};
 use outbox::{Catalog, Outbox, RelayConfig, RetryPolicy, Runner, RunnerBuilder, Settings, Start};
 use std::sync::Arc;
@@ -167,8 +168,16 @@ pub fn quick_relay() -> RelayConfig {
 /// A broker on the server at that address, whichever it is, with few partitions, since a test starts them all.
 #[must_use]
 pub fn broker_at(url: &str) -> Arc<dyn Broker> {
-    if !url.starts_with("redis") {
+    if url.starts_with("nats") {
         return nats_broker(url, None);
+    }
+    if url.starts_with("amqp") {
+        return Arc::new(RabbitMqBroker::new(RabbitMqConfig {
+            server: url.to_owned(),
+            partitions: 4,
+            request_timeout: Duration::from_secs(2),
+            ..RabbitMqConfig::default()
+        }));
     }
     Arc::new(RedisBroker::new(RedisConfig {
         server: url.to_owned(),
@@ -189,6 +198,23 @@ pub fn nats_broker(url: &str, dedup_window: Option<Duration>) -> Arc<dyn Broker>
         dedup_window: dedup_window.unwrap_or(default.dedup_window),
         ..default
     }))
+}
+
+/// Makes consumers known to a broker that gives them only what is published after that.
+pub async fn introduce(broker: &dyn Broker, topic: &str, consumers: &[&str]) {
+    if broker.capabilities().replayable {
+        return;
+    }
+    for consumer in consumers {
+        let config = SubscriptionConfig {
+            consumer: (*consumer).to_owned(),
+            topic: topic.to_owned(),
+            partition: "any".to_owned(),
+            ack_wait: Duration::from_secs(30),
+            in_flight_max: 1,
+        };
+        broker.subscribe(&config).await.expect("the broker is running");
+    }
 }
 
 /// Takes over and looks around quickly.

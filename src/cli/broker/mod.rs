@@ -2,6 +2,8 @@
 
 #[cfg(feature = "nats")]
 mod nats;
+#[cfg(feature = "rabbitmq")]
+mod rabbitmq;
 #[cfg(feature = "redis")]
 mod redis;
 
@@ -15,6 +17,8 @@ type Make = fn(&RelayArgs) -> Arc<dyn Broker>;
 const BROKERS: &[(&[&str], Make)] = &[
     #[cfg(feature = "nats")]
     (nats::SCHEMES, nats::make),
+    #[cfg(feature = "rabbitmq")]
+    (rabbitmq::SCHEMES, rabbitmq::make),
     #[cfg(feature = "redis")]
     (redis::SCHEMES, redis::make),
 ];

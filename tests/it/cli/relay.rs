@@ -23,6 +23,11 @@ impl Relay {
         Self { process: Process::spawn(&mut command).unwrap(), stdout, stderr }
     }
 
+    /// What it has logged so far.
+    pub(super) fn logged(&mut self) -> String {
+        read(&mut self.stderr)
+    }
+
     /// Asks it to stop, as a supervisor does; gives what it answered.
     pub(super) async fn stopped(mut self) -> String {
         self.process.terminate();

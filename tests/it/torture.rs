@@ -45,6 +45,16 @@ fn sqlite_and_redis_keep_every_promise() {
 }
 
 #[test]
+fn postgres_and_rabbitmq_keep_every_promise() {
+    assert_promises_kept("postgres", "rabbitmq");
+}
+
+#[test]
+fn sqlite_and_rabbitmq_keep_every_promise() {
+    assert_promises_kept("sqlite", "rabbitmq");
+}
+
+#[test]
 fn sqlite_and_local_keep_every_promise() {
     assert_promises_kept("sqlite", "local");
 }

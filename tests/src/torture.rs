@@ -72,6 +72,8 @@ pub enum BrokerKind {
     Nats,
     /// The same.
     Redis,
+    /// The same.
+    RabbitMq,
 }
 
 /// A fault of ours, to see that it is found.
@@ -150,6 +152,7 @@ async fn torture_on<S: TortureStore>(options: &Options) -> ExitCode {
     let Some(ground) = Ground::start(options, folder.path()).await else {
         return ExitCode::SUCCESS;
     };
+    ground.introduce(S::CONSUMER).await;
     let arena = Arc::new(arena::<S>(*options, folder.path(), ground).await);
     let result = play(&arena).await;
     print!("{options}:\n{}", arena.figures);

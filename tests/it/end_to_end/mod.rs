@@ -3,6 +3,7 @@
 mod foreign;
 mod once;
 mod outage;
+mod rabbitmq;
 mod redis;
 mod restart;
 mod sharing;
@@ -12,7 +13,7 @@ use outbox::broker::{Broker, SubscriptionConfig};
 use outbox_tests::actor::actor;
 use outbox_tests::on_each_store;
 use outbox_tests::servers::{BrokerServer, Nats, Process};
-use outbox_tests::world::{Heard, TestStore, World, broker_at, eventually, noted, numbers_of};
+use outbox_tests::world::{Heard, TestStore, World, broker_at, eventually, introduce, noted, numbers_of};
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
@@ -38,7 +39,9 @@ impl<S: TestStore> Scene<S> {
 
     /// `None` is a skip that has been printed.
     async fn start_on(server: BrokerServer) -> Option<Self> {
-        Some(Self { world: World::start().await?, server })
+        let world = World::start().await?;
+        introduce(&*broker_at(&server.url()), "world", &[S::CONSUMER, BrokerServer::WITNESS]).await;
+        Some(Self { world, server })
     }
 
     /// The server of a test that is about NATS.
@@ -76,7 +79,7 @@ impl<S: TestStore> Scene<S> {
         let mut count = 0;
         for partition in broker.partitions("world").await.unwrap() {
             let witness = SubscriptionConfig {
-                consumer: "world.witness".to_owned(),
+                consumer: BrokerServer::WITNESS.to_owned(),
                 topic: "world".to_owned(),
                 partition,
                 ack_wait: Duration::from_secs(30),

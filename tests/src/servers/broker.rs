@@ -1,6 +1,6 @@
 //! The server of a broker, whichever it is, for tests that are about none in particular.
 
-use super::{Kafka, Nats, Redis};
+use super::{Kafka, Nats, RabbitMq, Redis};
 use std::io;
 
 /// A private server of one broker.
@@ -8,6 +8,8 @@ use std::io;
 pub enum BrokerServer {
     /// NATS JetStream.
     Nats(Nats),
+    /// RabbitMQ.
+    RabbitMq(RabbitMq),
     /// Redis.
     Redis(Redis),
     /// Apache Kafka.
@@ -15,11 +17,15 @@ pub enum BrokerServer {
 }
 
 impl BrokerServer {
+    /// The consumer that the tests read topics as, to see what was published.
+    pub const WITNESS: &str = "tests.witness";
+
     /// The broker's name.
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
             Self::Nats(_) => "nats",
+            Self::RabbitMq(_) => "rabbitmq",
             Self::Redis(_) => "redis",
             Self::Kafka(_) => "kafka",
         }
@@ -30,6 +36,7 @@ impl BrokerServer {
     pub fn url(&self) -> String {
         match self {
             Self::Nats(server) => server.url(),
+            Self::RabbitMq(server) => server.url(),
             Self::Redis(server) => server.url(),
             Self::Kafka(server) => server.url(),
         }
@@ -40,6 +47,7 @@ impl BrokerServer {
     pub fn port(&self) -> u16 {
         match self {
             Self::Nats(server) => server.port(),
+            Self::RabbitMq(server) => server.port(),
             Self::Redis(server) => server.port(),
             Self::Kafka(server) => server.port(),
         }
@@ -49,6 +57,7 @@ impl BrokerServer {
     pub fn kill(&self) {
         match self {
             Self::Nats(server) => server.kill(),
+            Self::RabbitMq(server) => server.kill(),
             Self::Redis(server) => server.kill(),
             Self::Kafka(server) => server.kill(),
         }
@@ -58,15 +67,17 @@ impl BrokerServer {
     pub async fn restart(&self) {
         match self {
             Self::Nats(server) => server.restart().await,
+            Self::RabbitMq(server) => server.restart().await,
             Self::Redis(server) => server.restart().await,
             Self::Kafka(server) => server.restart().await,
         }
     }
 
-    /// How many messages a topic holds.
+    /// How many messages a topic holds; where it holds none itself, as many as wait for [`WITNESS`](Self::WITNESS).
     pub async fn count_messages(&self, topic: &str) -> u64 {
         match self {
             Self::Nats(server) => server.count_messages(topic).await,
+            Self::RabbitMq(server) => server.count_messages(topic).await,
             Self::Redis(server) => server.count_messages(topic).await,
             Self::Kafka(server) => server.count_messages(topic).await,
         }
@@ -82,6 +93,7 @@ impl BrokerServer {
                 let subject = format!("{topic}.{partition}.strange");
                 server.try_publish_raw(&subject, b"", payload.as_bytes()).await
             }
+            Self::RabbitMq(server) => server.put_foreign(topic, partition, payload).await,
             Self::Redis(server) => server.put_foreign(topic, partition, payload).await,
             Self::Kafka(server) => server.put_foreign(topic, partition, payload).await,
         }

@@ -2,15 +2,17 @@
 //!
 //! It is slow to start (a few seconds), and needs a port mapper of Erlang's, of which each server here has its own.
 
-use super::{Process, certificate, find_program, free_port, logged, not_installed, ready, server_dir};
+use super::{
+    BrokerServer, Process, certificate, find_program, free_port, logged, not_installed, ready, server_dir,
+};
 use lapin::options::{BasicPublishOptions, ConfirmSelectOptions, QueueDeclareOptions};
 use lapin::types::FieldTable;
 use lapin::{BasicProperties, Channel, Connection, ConnectionProperties};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
 use tempfile::TempDir;
 use tokio::sync::OnceCell;
 
@@ -19,9 +21,16 @@ const PROGRAM: &str = "/usr/lib/rabbitmq/bin/rabbitmq-server";
 /// Where the folder of the installed version lies.
 const VERSIONS: &str = "/usr/lib/rabbitmq/lib";
 
-/// A private RabbitMQ server.
+/// A private RabbitMQ server, or a virtual host of the shared one.
 #[derive(Debug)]
 pub struct RabbitMq {
+    node: Arc<Node>,
+    host: Option<String>,
+}
+
+/// A server.
+#[derive(Debug)]
+struct Node {
     // Declared first, so that the server is gone before its port mapper and its folder.
     process: Mutex<Option<Process>>,
     _mapper: Process,
@@ -41,6 +50,20 @@ impl RabbitMq {
     pub async fn shared() -> Option<&'static Self> {
         static SHARED: OnceCell<Option<RabbitMq>> = OnceCell::const_new();
         SHARED.get_or_init(|| Self::private_with(Self::MESSAGE_BYTES)).await.as_ref()
+    }
+
+    /// A virtual host of the shared server: topics of any name are the caller's own there.
+    ///
+    /// `None` is a skip that has been printed.
+    pub async fn shared_host() -> Option<Self> {
+        let shared = Self::shared().await?;
+        let host = shared.fresh_topic();
+        let add = format!(
+            r#"rabbit_vhost:add(<<"{host}">>, <<"tests">>), rabbit_auth_backend_internal:set_permissions(
+               <<"guest">>, <<"{host}">>, <<".*">>, <<".*">>, <<".*">>, <<"tests">>)."#
+        );
+        shared.control(&["eval", &add]).await;
+        Some(Self { node: Arc::clone(&shared.node), host: Some(host) })
     }
 
     /// The largest message that the shared server takes: 2 MiB.
@@ -63,7 +86,7 @@ impl RabbitMq {
         let (dir, mapper_port) = (server_dir("rabbitmq"), free_port());
         let mut command = logged(&mapper, dir.path());
         command.args(["-port", &mapper_port.to_string(), "-address", "127.0.0.1"]);
-        let server = Self {
+        let node = Node {
             process: Mutex::new(None),
             _mapper: Process::spawn(&mut command).expect("epmd can be started"),
             dir,
@@ -74,6 +97,7 @@ impl RabbitMq {
             settings: settings.to_owned(),
             topics: AtomicU32::new(0),
         };
+        let server = Self { node: Arc::new(node), host: None };
         server.restart().await;
         Some(server)
     }
@@ -81,25 +105,26 @@ impl RabbitMq {
     /// The address of this server.
     #[must_use]
     pub fn url(&self) -> String {
-        format!("amqp://guest:guest@127.0.0.1:{}", self.port)
+        let path = self.host.as_ref().map(|host| format!("/{host}")).unwrap_or_default();
+        format!("amqp://guest:guest@127.0.0.1:{}{path}", self.node.port)
     }
 
     /// The address of this server for TLS.
     #[must_use]
     pub fn tls_url(&self) -> String {
-        format!("amqps://guest:guest@127.0.0.1:{}", self.tls_port)
+        format!("amqps://guest:guest@127.0.0.1:{}", self.node.tls_port)
     }
 
     /// The port on loopback; it stays the same over [`restart`](Self::restart).
     #[must_use]
     pub fn port(&self) -> u16 {
-        self.port
+        self.node.port
     }
 
     /// A topic name that no other test of this server uses.
     #[must_use]
     pub fn fresh_topic(&self) -> String {
-        format!("topic-{}", self.topics.fetch_add(1, Ordering::Relaxed))
+        format!("topic-{}", self.node.topics.fetch_add(1, Ordering::Relaxed))
     }
 
     /// A channel of the test's own, on a connection of its own, with confirms.
@@ -119,6 +144,16 @@ impl RabbitMq {
         let options = QueueDeclareOptions { passive: true, ..QueueDeclareOptions::default() };
         let declared = channel.queue_declare(queue.into(), options, FieldTable::default()).await;
         declared.expect("the queue exists").message_count()
+    }
+
+    /// How many messages of a topic with four partitions wait for the witness.
+    pub async fn count_messages(&self, topic: &str) -> u64 {
+        let mut count = 0;
+        for partition in ["0", "1", "2", "3", "any"] {
+            let queue = format!("{topic}.{}.{partition}", BrokerServer::WITNESS);
+            count += u64::from(self.count_waiting(&queue).await);
+        }
+        count
     }
 
     /// Puts a message of somebody else into a partition; the server may be down.
@@ -152,17 +187,18 @@ impl RabbitMq {
         let versions = std::fs::read_dir(VERSIONS).expect("the server is installed").flatten();
         let program =
             versions.map(|version| version.path().join("sbin/rabbitmqctl")).find(|file| file.is_file());
-        let mut command = logged(&program.expect("it comes with the server"), self.dir.path());
-        self.configure(&mut command);
+        let mut command = logged(&program.expect("it comes with the server"), self.node.dir.path());
+        self.node.configure(&mut command);
         command.args(arguments);
         let status = tokio::task::spawn_blocking(move || command.status()).await.expect("it does not panic");
-        let log = || std::fs::read_to_string(self.path("log")).unwrap_or_default();
+        let log = || std::fs::read_to_string(self.node.path("log")).unwrap_or_default();
         assert!(status.is_ok_and(|status| status.success()), "{arguments:?} failed:\n{}", log());
     }
 
     /// Ends the server by SIGKILL.
     pub fn kill(&self) {
-        if let Some(mut process) = self.process.lock().unwrap().take() {
+        assert!(self.host.is_none(), "others use the shared server");
+        if let Some(mut process) = self.node.process.lock().unwrap().take() {
             process.kill();
         }
     }
@@ -171,11 +207,11 @@ impl RabbitMq {
     pub async fn restart(&self) {
         self.kill();
         // What it says of its start must be of this one.
-        let _ = std::fs::remove_file(self.path("server.log"));
-        *self.process.lock().unwrap() = Some(self.start());
-        ready("rabbitmq", self.dir.path(), || async {
+        let _ = std::fs::remove_file(self.node.path("server.log"));
+        *self.node.process.lock().unwrap() = Some(self.node.start());
+        ready("rabbitmq", self.node.dir.path(), || async {
             // Its port is open before it has its queues.
-            let log = std::fs::read_to_string(self.path("server.log")).unwrap_or_default();
+            let log = std::fs::read_to_string(self.node.path("server.log")).unwrap_or_default();
             log.contains("Server startup complete")
         })
         .await;
@@ -183,14 +219,16 @@ impl RabbitMq {
 
     /// Freezes the server: connections stay open and nothing answers.
     pub fn pause(&self) {
-        self.process.lock().unwrap().as_ref().expect("the server is running").pause();
+        self.node.process.lock().unwrap().as_ref().expect("the server is running").pause();
     }
 
     /// Lets a paused server go on.
     pub fn resume(&self) {
-        self.process.lock().unwrap().as_ref().expect("the server is running").resume();
+        self.node.process.lock().unwrap().as_ref().expect("the server is running").resume();
     }
+}
 
+impl Node {
     fn path(&self, name: &str) -> PathBuf {
         self.dir.path().join(name)
     }
@@ -250,8 +288,10 @@ impl RabbitMq {
 }
 
 /// A quick shutdown ends only the shell that started it, and leaves the machine of Erlang behind.
-impl Drop for RabbitMq {
+impl Drop for Node {
     fn drop(&mut self) {
-        self.kill();
+        if let Some(mut process) = self.process.lock().unwrap().take() {
+            process.kill();
+        }
     }
 }

@@ -11,6 +11,7 @@ use outbox::broker::Broker;
 use outbox::cursor::Filter;
 use outbox::nats::{NatsBroker, NatsConfig};
 use outbox::postgres::PostgresStore;
+use outbox::rabbitmq::{RabbitMqBroker, RabbitMqConfig};
 use outbox::redis::{RedisBroker, RedisConfig};
 use outbox::sqlite::SqliteStore;
 use outbox::{Catalog, Event, Outbox, RelayConfig, RetryPolicy, RunnerBuilder, Settings, Start};
@@ -140,6 +141,14 @@ fn only_ours<S: TortureStore>(runner: RunnerBuilder<S>, consumer: &'static str) 
 }
 
 pub(super) fn broker(url: &str) -> Arc<dyn Broker> {
+    if url.starts_with("amqp") {
+        return Arc::new(RabbitMqBroker::new(RabbitMqConfig {
+            server: url.to_owned(),
+            partitions: 4,
+            request_timeout: Duration::from_secs(2),
+            ..RabbitMqConfig::default()
+        }));
+    }
     if url.starts_with("redis") {
         return Arc::new(RedisBroker::new(RedisConfig {
             server: url.to_owned(),

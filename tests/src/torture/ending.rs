@@ -173,9 +173,12 @@ async fn messages(
 ) -> Result<BTreeMap<(usize, u64), Option<EventName>>, Box<dyn Error>> {
     let broker = actor::broker(&server.url());
     let mut subscriptions = Vec::new();
-    for partition in broker.partitions(Told::TOPIC).await? {
+    let partitions = broker.partitions(Told::TOPIC).await?;
+    // Before any of them is taken.
+    let count = server.count_messages(Told::TOPIC).await;
+    for partition in partitions {
         let config = SubscriptionConfig {
-            consumer: "torture.observer".to_owned(),
+            consumer: BrokerServer::WITNESS.to_owned(),
             topic: Told::TOPIC.to_owned(),
             partition,
             ack_wait: Duration::from_secs(60),
@@ -183,7 +186,6 @@ async fn messages(
         };
         subscriptions.push(broker.subscribe(&config).await?);
     }
-    let count = server.count_messages(Told::TOPIC).await;
     let deadline = Instant::now() + READ_MAX;
     let mut messages = BTreeMap::new();
     while (messages.len() as u64) < count {

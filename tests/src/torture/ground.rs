@@ -1,8 +1,12 @@
 //! The servers of one torture, and each process's own way to them.
 
-use super::{BrokerKind, Options, StoreKind};
+use super::event::Told;
+use super::ranges::AGAIN;
+use super::{BrokerKind, Options, StoreKind, actor};
 use crate::proxy::Proxy;
-use crate::servers::{BrokerServer, Nats, Postgres, Redis};
+use crate::servers::{BrokerServer, Nats, Postgres, RabbitMq, Redis};
+use crate::world::introduce;
+use outbox::Event;
 use std::path::Path;
 
 /// The database and the broker.
@@ -27,6 +31,7 @@ impl Ground {
     pub(super) async fn start(options: &Options, folder: &Path) -> Option<Self> {
         let broker = match options.broker {
             BrokerKind::Nats => Some(BrokerServer::Nats(nats(options.seed).await?)),
+            BrokerKind::RabbitMq => Some(BrokerServer::RabbitMq(RabbitMq::private().await?)),
             BrokerKind::Redis => Some(BrokerServer::Redis(Redis::private().await?)),
             BrokerKind::Local => None,
         };
@@ -43,6 +48,14 @@ impl Ground {
         })
     }
 
+    /// Makes known who is to get what is published from the beginning.
+    pub(super) async fn introduce(&self, consumer: &str) {
+        let Some(server) = &self.broker else { return };
+        let broker = actor::broker(&server.url());
+        introduce(&*broker, Told::TOPIC, &[consumer, BrokerServer::WITNESS]).await;
+        introduce(&*broker, AGAIN, &[BrokerServer::WITNESS]).await;
+    }
+
     pub(super) async fn way(&self) -> Way {
         let mut way = Way { database: self.database.clone(), broker: None, proxies: Vec::new() };
         if let Some(postgres) = &self.postgres {
@@ -53,7 +66,8 @@ impl Ground {
         }
         if let Some(broker) = &self.broker {
             let proxy = Proxy::to(broker.port()).await;
-            way.broker = Some(format!("{}://{}", broker.name(), proxy.address()));
+            let (port, through) = (broker.port().to_string(), proxy.address().port().to_string());
+            way.broker = Some(broker.url().replace(&port, &through));
             way.proxies.push(proxy);
         }
         way

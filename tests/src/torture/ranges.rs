@@ -14,6 +14,9 @@ use std::sync::Arc;
 use std::time::Duration;
 use time::OffsetDateTime;
 
+/// The topic to which some are replayed instead of their own.
+pub(super) const AGAIN: &str = "torture-again";
+
 /// The most replays of one look: more are never asked for.
 const LOOK_MAX: u32 = 10_000;
 
@@ -25,7 +28,7 @@ pub(super) async fn replay<S: TortureStore>(arena: Arc<Arena<S>>, mut chance: St
     let handles_again = arena.options.plant == Some(Plant::Again);
     let mut stages = vec![match arena.options.broker {
         BrokerKind::Local => Stage::consumer(S::CONSUMER),
-        BrokerKind::Nats | BrokerKind::Redis => Stage::relay(RELAY),
+        BrokerKind::Nats | BrokerKind::Redis | BrokerKind::RabbitMq => Stage::relay(RELAY),
     }];
     if !handles_again {
         stages.push(Stage::relay(Mirror::RELAY));
@@ -43,7 +46,7 @@ pub(super) async fn replay<S: TortureStore>(arena: Arc<Arena<S>>, mut chance: St
             pause = Duration::from_secs(1);
         }
         let is_elsewhere = range.stage == Stage::relay(RELAY);
-        range.to_topic = (is_elsewhere && chance.random_ratio(1, 4)).then(|| "torture-again".to_owned());
+        range.to_topic = (is_elsewhere && chance.random_ratio(1, 4)).then(|| AGAIN.to_owned());
         let mut terms = Terms::new("torture", "a reader lost them");
         if chance.random_ratio(1, 2) {
             terms = terms.per_second(NonZeroU32::new(chance.random_range(50..500)).expect("50 or more"));

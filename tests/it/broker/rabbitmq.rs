@@ -424,6 +424,29 @@ async fn a_queue_that_somebody_removed_is_declared_again_and_newer_events_flow()
 }
 
 #[tokio::test]
+async fn an_exchange_that_somebody_removed_leads_to_its_queues_again() {
+    let Some(server) = RabbitMq::shared().await else { return };
+    let declare_every = Duration::from_millis(100);
+    let broker = RabbitMqBroker::new(RabbitMqConfig { declare_every, ..config(server.url()) });
+    let topic = server.fresh_topic();
+    let mut subscription = broker.subscribe(&subscription(&topic, PARTITION)).await.unwrap();
+    let sent = publish_each(&broker, &topic, 1).await;
+    assert_eq!(receive(&mut *subscription, 1).await, ids_of(&sent));
+
+    remove_exchange(server, &topic).await;
+
+    let newer = event(&topic, Some("foobar"));
+    let publishing = async {
+        // Until the exchange is there again and leads somewhere.
+        while !matches!(publish(&broker, &newer).await, Ok(Published::Confirmed { .. })) {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    let (received, ()) = futures_util::future::join(receive(&mut *subscription, 1), publishing).await;
+    assert_eq!(received, [newer.id]);
+}
+
+#[tokio::test]
 async fn deliveries_lost_with_a_connection_come_before_newer_ones() {
     let Some(server) = RabbitMq::shared().await else { return };
     let proxy = Proxy::to(server.port()).await;

@@ -33,6 +33,9 @@ pub struct RabbitMqConfig {
     /// How often either side shows that it is alive; one that has not for twice as long is given up. Default 5 seconds, and
     /// shorter is not wise. What a process held that is paused or cut off comes to the next one after that time.
     pub heartbeat: Duration,
+    /// How often it is seen to that what a topic and its consumers need is still at the server, bindings included: somebody
+    /// may have removed it. Default 30 seconds.
+    pub declare_every: Duration,
 }
 
 impl Default for RabbitMqConfig {
@@ -46,6 +49,7 @@ impl Default for RabbitMqConfig {
             event_bytes_max: 1024 * 1024,
             request_timeout: Duration::from_secs(5),
             heartbeat: Duration::from_secs(5),
+            declare_every: Duration::from_secs(30),
         }
     }
 }
@@ -60,6 +64,7 @@ impl fmt::Debug for RabbitMqConfig {
             .field("event_bytes_max", &self.event_bytes_max)
             .field("request_timeout", &self.request_timeout)
             .field("heartbeat", &self.heartbeat)
+            .field("declare_every", &self.declare_every)
             .finish_non_exhaustive()
     }
 }

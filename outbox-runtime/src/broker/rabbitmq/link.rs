@@ -13,9 +13,10 @@ use lapin::{
     uri::AMQPUri,
 };
 use std::{
-    collections::HashSet,
+    collections::HashMap,
     fmt,
     sync::{Arc, Mutex as SyncMutex},
+    time::Instant,
 };
 use tokio::{sync::Mutex, time::timeout};
 use tracing::subscriber::{NoSubscriber, set_default};
@@ -29,7 +30,8 @@ pub(super) struct Line {
 /// One connection while it lasts. The server behind the next may be another one, so what was declared counts for this one.
 pub(super) struct Link {
     pub(super) connection: Connection,
-    pub(super) declared: SyncMutex<HashSet<String>>,
+    /// When what was declared last.
+    pub(super) declared: SyncMutex<HashMap<String, Instant>>,
 }
 
 impl Line {

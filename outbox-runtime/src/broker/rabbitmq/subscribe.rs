@@ -122,8 +122,10 @@ impl RabbitMqSubscription {
         }
     }
 
-    /// Waits for a message, for one that may be had again, or for the deadline.
+    /// Waits for a message, for one that may be had again, or for the deadline; and sees to it that messages can come.
     async fn wait(&mut self, deadline: Instant) -> Result<(), BrokerError> {
+        let link = Arc::clone(&self.reader.as_ref().expect(HAS_READER).link);
+        self.line.declare_consumer(&link, &self.config.topic, &self.config.consumer).await?;
         let wake = self.window.next_due().map_or(deadline, |due| due.min(deadline));
         let reader = self.reader.as_mut().expect(HAS_READER);
         match timeout_at(wake, reader.consumer.next()).await {

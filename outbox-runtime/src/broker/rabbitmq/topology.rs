@@ -1,4 +1,4 @@
-//! Declares a topic and the queues of its consumers, once for each connection, and refuses what stands otherwise.
+//! Declares a topic and the queues of its consumers, now and then, and refuses what stands otherwise.
 //!
 //! ```text
 //! exchange <topic> ── <partition>.# ──▶ queue <topic>.<consumer>.<partition>     for each partition, and `any`
@@ -17,7 +17,7 @@ use lapin::{
     options::{ExchangeDeclareOptions, QueueBindOptions, QueueDeclareOptions},
     types::{AMQPValue, FieldTable, ShortString},
 };
-use std::sync::Arc;
+use std::{sync::Arc, time::Instant};
 
 const DECLARE: &str = "declare the topic";
 const SUBSCRIBE: &str = "subscribe";
@@ -51,7 +51,7 @@ pub(super) fn partitions(config: &RabbitMqConfig) -> Vec<String> {
 impl Line {
     /// Sees to it that the topic is declared as configured.
     pub(super) async fn declare_topic(&self, link: &Arc<Link>, topic: &str) -> Result<(), BrokerError> {
-        if link.is_declared(topic) {
+        if self.is_declared(link, topic) {
             return Ok(());
         }
         let channel = self.channel(link, DECLARE).await?;
@@ -85,7 +85,7 @@ impl Line {
     ) -> Result<(), BrokerError> {
         self.declare_topic(link, topic).await?;
         let all = queue(topic, consumer, "*");
-        if link.is_declared(&all) {
+        if self.is_declared(link, &all) {
             return Ok(());
         }
         let channel = self.channel(link, SUBSCRIBE).await?;
@@ -108,6 +108,12 @@ impl Line {
         }
         link.set_declared(&all);
         Ok(())
+    }
+
+    /// Whether it was declared a short while ago.
+    fn is_declared(&self, link: &Link, name: &str) -> bool {
+        let declared = link.declared.lock().expect("no panic holds this lock");
+        declared.get(name).is_some_and(|at| at.elapsed() < self.config.declare_every)
     }
 
     /// A channel of the caller's own.
@@ -153,12 +159,8 @@ struct Queue<'a> {
 }
 
 impl Link {
-    fn is_declared(&self, name: &str) -> bool {
-        self.declared.lock().expect("no panic holds this lock").contains(name)
-    }
-
     fn set_declared(&self, name: &str) {
-        self.declared.lock().expect("no panic holds this lock").insert(name.to_owned());
+        self.declared.lock().expect("no panic holds this lock").insert(name.to_owned(), Instant::now());
     }
 
     /// Forgets what was declared, after the server did not find it.

@@ -32,6 +32,8 @@ use tokio_util::sync::CancellationToken;
 #[derive(Debug, Clone)]
 pub(crate) struct Grant {
     pub(crate) fence: Fence,
+    /// From the death of a leader to the work of the next one, at most.
+    pub(crate) takeover: Duration,
     /// Cancelled when the work is to end after what is in flight.
     pub(crate) hand_over: CancellationToken,
     /// Cancelled when the lease is lost: nothing more may be done.
@@ -50,7 +52,7 @@ struct Shared {
 }
 
 impl Grant {
-    fn new(fence: Fence, valid_until: BootTime) -> Self {
+    fn new(fence: Fence, takeover: Duration, valid_until: BootTime) -> Self {
         let shared = Shared {
             valid_until: AtomicU64::new(valid_until.as_nanos()),
             moves: AtomicU64::new(0),
@@ -58,6 +60,7 @@ impl Grant {
         };
         Self {
             fence,
+            takeover,
             hand_over: CancellationToken::new(),
             lost: CancellationToken::new(),
             shared: Arc::new(shared),
@@ -243,7 +246,7 @@ impl<S: Store> Keeper<S> {
         Ok(epoch.map(|epoch| {
             let fence = Fence { stage: self.stage.clone(), share: share.clone(), owner: self.owner, epoch };
             tracing::info!(lease = lease.as_str(), epoch, "leads");
-            Grant::new(fence, valid_until)
+            Grant::new(fence, self.config.takeover, valid_until)
         }))
     }
 

@@ -12,6 +12,6 @@ pub struct Marker {
     pub suspects: u32,
     /// The most events that are in work; 0 when none is, as after a good end.
     pub taken: u32,
-    /// The one event in work, where there is one alone.
+    /// The one event in work, where there is one alone; else one that was, is to be charged, and is not yet.
     pub alone: Option<EventId>,
 }

@@ -21,6 +21,8 @@ pub(crate) struct Attempt<'a> {
     /// Whether no retry can help.
     pub(crate) for_good: bool,
     pub(crate) retry: &'a RetryPolicy,
+    /// Waited for each attempt before the next one, beside what the retry policy says.
+    pub(crate) rest: Duration,
     /// What becomes of it when it is poison.
     pub(crate) policy: OnPoison,
 }
@@ -42,7 +44,7 @@ impl Attempt<'_> {
                 "a poison event blocks its key until it succeeds"
             );
         }
-        let retry_in = self.retry.wait_after(attempts);
+        let retry_in = self.rest.saturating_mul(attempts).saturating_add(self.retry.wait_after(attempts));
         let change = match self.attempts_before {
             None => Change::Hold { envelope: envelope.clone(), attempts, retry_in, failure },
             Some(_) => Change::Retry { held: HeldId::of(envelope), attempts, retry_in, failure },

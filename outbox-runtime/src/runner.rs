@@ -343,6 +343,7 @@ impl<S: Store> RunnerBuilder<S> {
                     states: states.clone(),
                     inbox_window: settings.retention.inbox,
                     fence: grant.fence.clone(),
+                    takeover: grant.takeover,
                     ended: Default::default(),
                 },
                 source: source.clone(),

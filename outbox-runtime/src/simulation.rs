@@ -101,6 +101,7 @@ impl<S: Store> Process<S> {
                     states: States::default(),
                     inbox_window: settings.retention.inbox,
                     fence: grant.fence.clone(),
+                    takeover: grant.takeover,
                     ended: Default::default(),
                 },
                 source: source.clone(),

@@ -85,6 +85,10 @@ impl Subscription for DyingSubscription {
         self.0.take(max)
     }
 
+    fn has_come_to_new(&self) -> bool {
+        self.0.has_come_to_new()
+    }
+
     fn ack<'a>(&'a mut self, _tokens: &'a [AckToken]) -> BoxFuture<'a, Result<(), BrokerError>> {
         crate::kill_this_process()
     }

@@ -11,6 +11,7 @@ mod actor;
 mod arena;
 mod consumer;
 mod crew;
+mod deaths;
 mod ending;
 mod event;
 mod figures;
@@ -50,6 +51,9 @@ const RELAY: &str = "default";
 
 /// From the death of a leader to the work of the next one.
 const TAKEOVER: Duration = Duration::from_millis(1_500);
+
+/// The attempts of its relays and consumers.
+const ATTEMPTS: u32 = 6;
 
 /// How often the crew is tended.
 const TEND: Duration = Duration::from_millis(50);

@@ -147,6 +147,10 @@ impl<S: Store> Subscription for LocalSubscription<S> {
         })
     }
 
+    fn has_come_to_new(&self) -> bool {
+        !self.expects_more
+    }
+
     fn ack<'a>(&'a mut self, tokens: &'a [AckToken]) -> BoxFuture<'a, Result<(), BrokerError>> {
         Box::pin(async move {
             for token in tokens {

@@ -218,6 +218,12 @@ pub trait Subscription: Send {
         Box::pin(std::future::ready(Ok(())))
     }
 
+    /// Whether everything was taken that may have been delivered to somebody else before this subscription began: what comes
+    /// from now on nobody had before. `false` where the broker does not tell.
+    fn has_come_to_new(&self) -> bool {
+        false
+    }
+
     /// How often a delivery was delivered so far, the first time included; `None` where the broker does not tell.
     fn delivery_count(&self, token: &AckToken) -> Option<u32> {
         let _ = token;

@@ -91,6 +91,12 @@ impl<P: Copy + Ord, M> Window<P, M> {
         Some(self.held.get(self.places.get(&token)?)?.delivery_count)
     }
 
+    /// Whether something that was delivered before is still to be taken.
+    #[cfg(feature = "redis")]
+    pub(super) fn has_repeated(&self) -> bool {
+        self.held.values().any(|held| held.state == State::Ready && held.delivery_count > 1)
+    }
+
     /// The caller is done with these.
     pub(super) fn remove(&mut self, tokens: &[AckToken]) -> Vec<P> {
         let places: Vec<P> = tokens.iter().filter_map(|token| self.places.remove(token)).collect();

@@ -3,7 +3,7 @@
 use super::{
     lanes::Work,
     run::{Session, WAIT_MAX, token_of},
-    step::StepError,
+    step::{Handled, StepError},
 };
 use crate::{
     broker::{AckToken, Subscription},
@@ -15,6 +15,15 @@ use std::{collections::HashMap, pin::pin, time::Duration};
 
 /// How long heads that are due wait for deliveries on their way, so that those come to be in the same lot.
 const HEADS_WAIT: Duration = Duration::from_millis(250);
+
+/// What is in work together.
+struct Lot {
+    work: Vec<Work>,
+    /// Whether it is one held event that ended a process before.
+    is_tried_alone: bool,
+    /// Whether deliveries were taken after all heads that are due.
+    may_be_last: bool,
+}
 
 impl<S: Store> Session<'_, S> {
     /// Works until nothing is suspected any more, or the grant ends.
@@ -29,11 +38,16 @@ impl<S: Store> Session<'_, S> {
                 subscription.ready(HEADS_WAIT).await?;
             }
             let lot = self.lot(subscription).await?;
-            if !lot.is_empty() {
-                self.work_through(subscription, lot, false).await?;
+            if !lot.work.is_empty() {
+                self.work_through(subscription, lot).await?;
                 continue;
             }
             subscription.flush().await?;
+            if lot.may_be_last && subscription.has_come_to_new() {
+                let store = self.worker.consumer.outbox.store();
+                self.suspicion.end(store, self.grant, 0, true).await?;
+                continue;
+            }
             let (pause, is_full) = (self.watch.pause().min(WAIT_MAX), self.is_full());
             tokio::select! { biased;
                 () = self.grant.hand_over.cancelled() => {}
@@ -50,23 +64,26 @@ impl<S: Store> Session<'_, S> {
         subscription: &mut (dyn Subscription + 'static),
         head: HeldEvent,
     ) -> Result<(), StepError> {
-        self.work_through(subscription, vec![Work::Held(head)], true).await
+        let lot = Lot { work: vec![Work::Held(head)], is_tried_alone: true, may_be_last: false };
+        self.work_through(subscription, lot).await
     }
 
     /// The next events, due heads first.
-    async fn lot(&mut self, subscription: &mut (dyn Subscription + 'static)) -> Result<Vec<Work>, StepError> {
+    async fn lot(&mut self, subscription: &mut (dyn Subscription + 'static)) -> Result<Lot, StepError> {
         let max = self.suspicion.taken_max();
         let consumer = &self.worker.consumer;
-        let mut heads = self.watch.look(consumer.outbox.store(), &consumer.fence, max).await?;
-        if let Some(alone) = heads.iter().position(|head| head.tried_alone) {
-            return Ok(vec![Work::Held(heads.swap_remove(alone))]);
+        let heads = self.watch.look(consumer.outbox.store(), &consumer.fence, max).await?;
+        let (alone, heads) = self.suspicion.choose(heads);
+        if let Some(head) = alone {
+            return Ok(Lot { work: vec![Work::Held(head)], is_tried_alone: true, may_be_last: false });
         }
-        let mut lot: Vec<Work> = heads.into_iter().map(Work::Held).collect();
-        let room = max.saturating_sub(u32::try_from(lot.len()).unwrap_or(u32::MAX));
-        if room > 0 && !self.is_full() {
-            lot.extend(subscription.take(room).await?.into_iter().map(Work::Delivered));
+        let mut work: Vec<Work> = heads.into_iter().map(Work::Held).collect();
+        let room = max.saturating_sub(u32::try_from(work.len()).unwrap_or(u32::MAX));
+        let may_be_last = room > 0 && !self.is_full();
+        if may_be_last {
+            work.extend(subscription.take(room).await?.into_iter().map(Work::Delivered));
         }
-        Ok(lot)
+        Ok(Lot { work, is_tried_alone: false, may_be_last })
     }
 
     /// Works a lot to its end. Which of it ended a process is not known, so it is the lot that is small, and within it lanes
@@ -74,32 +91,39 @@ impl<S: Store> Session<'_, S> {
     async fn work_through(
         &mut self,
         subscription: &mut (dyn Subscription + 'static),
-        lot: Vec<Work>,
-        is_tried_alone: bool,
+        lot: Lot,
     ) -> Result<(), StepError> {
+        let Lot { work, is_tried_alone, may_be_last } = lot;
         let store = self.worker.consumer.outbox.store();
-        let taken = u32::try_from(lot.len()).unwrap_or(u32::MAX);
-        let only = if let [work] = &lot[..] { Some(work.id()) } else { None };
+        let taken = u32::try_from(work.len()).unwrap_or(u32::MAX);
+        let only = if let [work] = &work[..] { Some(work.id()) } else { None };
         self.suspicion.begin(store, self.grant, taken, only, is_tried_alone).await?;
         let worked = if subscription.acks_in_transaction() {
-            self.one_after_the_other(subscription, &lot).await
+            self.one_after_the_other(subscription, &work).await
         } else {
-            self.side_by_side(subscription, lot).await
+            self.side_by_side(subscription, work).await
         };
-        if let Err(error) = worked {
-            self.suspicion.leave_off(store, self.grant).await?;
-            return Err(error);
-        }
-        subscription.flush().await?;
-        Ok(self.suspicion.end(store, self.grant).await?)
+        let cleared = match worked {
+            Ok(cleared) => cleared,
+            Err(error) => {
+                self.suspicion.leave_off(store, self.grant).await?;
+                return Err(error);
+            }
+        };
+        self.note_charge().await?;
+        let was_last = may_be_last && subscription.has_come_to_new();
+        Ok(self.suspicion.end(store, self.grant, cleared, was_last).await?)
     }
 
+    /// Gives how many of the lot may have been in work before: those that were not handled then. An ack may be lost with the
+    /// process, and then they come again.
     async fn one_after_the_other(
         &mut self,
         subscription: &mut (dyn Subscription + 'static),
         lot: &[Work],
-    ) -> Result<(), StepError> {
+    ) -> Result<u32, StepError> {
         let consumer = &self.worker.consumer;
+        let mut cleared = 0;
         for work in lot {
             self.grant.moved();
             let token = token_of(work);
@@ -107,17 +131,19 @@ impl<S: Store> Session<'_, S> {
                 Some(token) => consumer.handle(work, Some((&mut *subscription, token))).await?,
                 None => self.worker.handle(work).await?,
             };
+            cleared += u32::from(!matches!(handled, Handled::Duplicate | Handled::Ignored));
             self.note(token, handled);
             subscription.ack(token.as_slice()).await?;
         }
-        Ok(())
+        Ok(cleared)
     }
 
+    /// As [`Session::one_after_the_other`], with lanes side by side.
     async fn side_by_side(
         &mut self,
         subscription: &mut (dyn Subscription + 'static),
         lot: Vec<Work>,
-    ) -> Result<(), StepError> {
+    ) -> Result<u32, StepError> {
         let (worker, grant) = (self.worker, self.grant);
         let work_lane = async |lane: Vec<Work>| {
             let mut done = Vec::with_capacity(lane.len());
@@ -129,13 +155,17 @@ impl<S: Store> Session<'_, S> {
         };
         let lanes = stream::iter(lanes_of(lot)).map(work_lane).buffer_unordered(worker.concurrency());
         let mut lanes = pin!(lanes);
+        let mut cleared = 0;
         while let Some(done) = lanes.next().await {
             let done = done?;
             let tokens: Vec<AckToken> = done.iter().filter_map(|(token, _)| *token).collect();
-            done.into_iter().for_each(|(token, handled)| self.note(token, handled));
+            for (token, handled) in done {
+                cleared += u32::from(!matches!(handled, Handled::Duplicate | Handled::Ignored));
+                self.note(token, handled);
+            }
             subscription.ack(&tokens).await?;
         }
-        Ok(())
+        Ok(cleared)
     }
 }
 

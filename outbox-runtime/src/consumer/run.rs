@@ -257,6 +257,7 @@ impl<S: Store> Session<'_, S> {
             if !tokens.is_empty() {
                 steps.beside(subscription.ack(&tokens)).await?;
             }
+            steps.beside(self.note_charge()).await?;
             steps.beside(self.look_at_held()).await?;
             if steps.are_done()
                 && let Some(head) = self.alone.take()
@@ -310,6 +311,7 @@ impl<S: Store> Session<'_, S> {
                 };
                 let token = self.end(Ended { lane, result, token })?;
                 subscription.ack(token.as_slice()).await?;
+                self.note_charge().await?;
                 continue;
             }
             let pause = self.watch.pause().min(WAIT_MAX);
@@ -340,13 +342,18 @@ impl<S: Store> Session<'_, S> {
         let consumer = &self.worker.consumer;
         let store = consumer.outbox.store();
         let heads = self.watch.look(store, &consumer.fence, self.worker.in_flight_max).await?;
-        for head in heads {
-            if !head.tried_alone {
-                self.lanes.push_head(head);
-            } else if self.alone.is_none() {
-                // The others come again with the next look.
-                self.alone = Some(head);
-            }
+        // Those that are not chosen come again with the next look.
+        let (alone, others) = self.suspicion.choose(heads);
+        others.into_iter().for_each(|head| self.lanes.push_head(head));
+        self.alone = self.alone.take().or(alone);
+        Ok(())
+    }
+
+    /// Makes sure that the event which ended the process before is charged once.
+    pub(super) async fn note_charge(&mut self) -> Result<(), StepError> {
+        let consumer = &self.worker.consumer;
+        if self.suspicion.ended().is_some() && consumer.to_charge().is_none() {
+            self.suspicion.charged(consumer.outbox.store(), self.grant).await?;
         }
         Ok(())
     }

@@ -83,6 +83,8 @@ pub(crate) struct Consumer<S: Store> {
     pub(crate) states: States,
     pub(crate) inbox_window: Duration,
     pub(crate) fence: Fence,
+    /// From the death of a leader to the work of the next one, at most.
+    pub(crate) takeover: Duration,
     /// The event that was alone in work when the process before ended: to be charged when it comes.
     pub(crate) ended: Mutex<Option<EventId>>,
 }
@@ -140,8 +142,13 @@ impl<S: Store> Consumer<S> {
         *self.ended.lock().expect("no panic holds this lock") = ended;
     }
 
+    /// The event that is to be charged, until it is.
+    pub(super) fn to_charge(&self) -> Option<EventId> {
+        *self.ended.lock().expect("no panic holds this lock")
+    }
+
     fn has_ended_process(&self, id: EventId) -> bool {
-        *self.ended.lock().expect("no panic holds this lock") == Some(id)
+        self.to_charge() == Some(id)
     }
 }
 
@@ -396,6 +403,7 @@ impl<S: Store> Case<'_, S> {
     /// The change of a failed attempt, and whether it makes a dead letter.
     fn charged(&self, failure: Failure, for_good: bool) -> (Change, bool) {
         let attempt = poison::Attempt {
+            rest: suspicion::rest_after(&failure, self.consumer.takeover),
             envelope: self.envelope,
             attempts_before: self.attempts_before,
             failure,

@@ -10,7 +10,10 @@ use crate::{
     poison::{self, Attempt},
     suspicion, telemetry,
 };
-use std::collections::{HashMap, HashSet};
+use std::{
+    collections::{HashMap, HashSet},
+    time::Duration,
+};
 
 /// The reason of an event that the broker may or may not have stored.
 const NOT_CONFIRMED: &str = "not-confirmed";
@@ -26,6 +29,10 @@ pub(crate) struct PageInWork {
     full: bool,
     /// Whether an event was not confirmed.
     has_failures: bool,
+    /// Whether the event that ended the process before is among them, and charged.
+    pub(super) is_charged: bool,
+    /// Whether all that was in the log and due was read, so that behind it nothing can have been in work before.
+    pub(super) reaches_end: bool,
 }
 
 /// One event of a page, or the head of a lane that waits.
@@ -222,6 +229,7 @@ impl PageInWork {
         let Some(index) = self.items.iter().position(is_it) else { return false };
         self.record(index, Outcome::Withheld { failure: suspicion::failure(), for_good: false });
         self.forget_finished_lanes();
+        self.is_charged = true;
         true
     }
 
@@ -288,7 +296,7 @@ impl PageInWork {
     }
 
     /// What is to become of the events that failed, of those behind them, and of heads that are done.
-    pub(super) fn changes(&self, config: &RelayConfig) -> Vec<Change> {
+    pub(super) fn changes(&self, config: &RelayConfig, takeover: Duration) -> Vec<Change> {
         let change = |item: &Item| match (&item.outcome, item.held) {
             (Outcome::Confirmed { .. }, Some(_)) => Some(Change::Done { held: HeldId::of(&item.envelope) }),
             (Outcome::Failed { failure, for_good, .. } | Outcome::Withheld { failure, for_good }, held) => {
@@ -298,6 +306,7 @@ impl PageInWork {
                     failure: failure.clone(),
                     for_good: *for_good,
                     retry: &config.retry,
+                    rest: suspicion::rest_after(failure, takeover),
                     policy: config.policy_of(&item.envelope),
                 };
                 Some(attempt.judge().0)

@@ -106,38 +106,45 @@ impl<S: Store> Step<'_, S> {
             false => Relayed::Page { full: page.is_full() },
         };
         self.troubles = 0;
+        let (taken, charged, reaches_end) = (page.len(), page.is_charged, page.reaches_end);
         self.settle(page).await?;
-        self.suspicion.end(self.store, self.grant).await?;
+        if charged {
+            self.suspicion.charged(self.store, self.grant).await?;
+        }
+        self.suspicion.end(self.store, self.grant, taken, reaches_end).await?;
         Ok(relayed)
     }
 
     async fn read(&mut self) -> Result<PageInWork, RelayError> {
         let fence = &self.grant.fence;
         let max = self.suspicion.taken_max();
-        let mut heads = self.watch.look(self.store, fence, max).await?;
-        let alone = heads.iter().position(|head| head.tried_alone);
+        let (alone, mut heads) = self.suspicion.choose(self.watch.look(self.store, fence, max).await?);
         self.is_tried_alone = alone.is_some();
         if let Some(alone) = alone {
-            heads = vec![heads.swap_remove(alone)];
+            heads = vec![alone];
         }
         let room = max.saturating_sub(u32::try_from(heads.len()).unwrap_or(u32::MAX));
         let is_cut = self.is_tried_alone || (self.suspicion.is_on() && room == 0);
         if is_cut || self.watch.is_full(fence, self.config.waiting_keys_max) {
             return Ok(self.prepared(PageInWork::of_heads(heads)));
         }
-        let page = self.log.read(if self.suspicion.is_on() { room } else { self.config.page_max }).await?;
+        let page_max = if self.suspicion.is_on() { room } else { self.config.page_max };
+        let page = self.log.read(page_max).await?;
         let mut waiting = HashSet::new();
         if self.watch.lanes() > 0 && !page.events.is_empty() {
             let lanes = page.events.iter().map(|event| Lane::of(&event.envelope)).collect();
             waiting = self.watch.waiting_of(self.store, fence, lanes).await?;
         }
-        Ok(self.prepared(PageInWork::new(heads, page, &waiting)))
+        let rows = page.events.len() + page.late_unmatched.len();
+        let reaches_end = !page.full && rows < page_max as usize && heads.len() < max as usize;
+        let mut page = PageInWork::new(heads, page, &waiting);
+        page.reaches_end = reaches_end;
+        Ok(self.prepared(page))
     }
 
     /// A page without what is not to be published now.
     fn prepared(&mut self, mut page: PageInWork) -> PageInWork {
         if self.suspicion.ended().is_some_and(|ended| page.charge(ended)) {
-            self.suspicion.charged();
             self.is_tried_alone = false;
         }
         page.hold_back(&mut self.topics);
@@ -209,7 +216,7 @@ impl<S: Store> Step<'_, S> {
     /// Records the page: progress, and what is to become of the events that failed.
     async fn settle(&mut self, mut page: PageInWork) -> Result<(), RelayError> {
         page.judge(&mut self.topics);
-        let changes = page.changes(self.config);
+        let changes = page.changes(self.config, self.grant.takeover);
         let published = page.published();
         let settled = page.settled();
         if settled.through.is_none() && settled.late.is_empty() {

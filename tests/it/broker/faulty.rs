@@ -36,9 +36,10 @@ enum Fault {
     StartsLateConsumersAtTheEnd,
     CountsOneDelivery,
     MixesPartitions,
+    TakesWhatAnotherHadForNew,
 }
 
-const FAULTS: [Fault; 17] = [
+const FAULTS: [Fault; 18] = [
     Fault::ConfirmsWhatItDrops,
     Fault::TouchesPayloads,
     Fault::LosesHeaders,
@@ -56,6 +57,7 @@ const FAULTS: [Fault; 17] = [
     Fault::StartsLateConsumersAtTheEnd,
     Fault::CountsOneDelivery,
     Fault::MixesPartitions,
+    Fault::TakesWhatAnotherHadForNew,
 ];
 
 #[tokio::test(start_paused = true)]
@@ -298,6 +300,10 @@ impl Subscription for Reading {
             done.extend(tokens.iter().map(|token| usize::try_from(token.0).unwrap()));
         }
         Box::pin(future::ready(Ok(())))
+    }
+
+    fn has_come_to_new(&self) -> bool {
+        self.ram.has(Fault::TakesWhatAnotherHadForNew)
     }
 
     fn delivery_count(&self, token: &AckToken) -> Option<u32> {

@@ -10,10 +10,15 @@ mod redis;
 use outbox::broker::Broker;
 use outbox::broker::nats::{NatsBroker, NatsConfig};
 use outbox::broker::redis::{RedisBroker, RedisConfig};
-use outbox::conformance::broker::{LocalRig, Rig, capability_table};
+use outbox::conformance::broker::{LocalRig, Report, Rig, capability_table};
 use outbox::rabbitmq::{RabbitMqBroker, RabbitMqConfig};
 use outbox::sqlite::SqliteStore;
 use outbox_tests::servers::Nats;
+
+/// After a crash the search for its cause ends with what was in work.
+fn assert_tells_what_is_new(report: &Report) {
+    assert!(report.kept().any(|rule| rule.contains("has come to new events")), "{report}");
+}
 
 #[tokio::test]
 async fn the_readme_shows_what_each_broker_declares() {

@@ -1,5 +1,6 @@
 //! NATS JetStream on every installed server version.
 
+use super::assert_tells_what_is_new;
 use super::parts::{event, publish, receive, subscription};
 use futures_util::future::BoxFuture;
 use outbox::broker::nats::{NatsBroker, NatsConfig};
@@ -117,7 +118,7 @@ async fn nats_keeps_every_rule_of_a_broker() {
     }
     for program in Nats::installed() {
         eprintln!("on {}", program.display());
-        check(&NatsRig::start(&program).await).await;
+        assert_tells_what_is_new(&check(&NatsRig::start(&program).await).await);
     }
 }
 

@@ -1,5 +1,6 @@
 //! Redis Streams on a real server.
 
+use super::assert_tells_what_is_new;
 use super::parts::{event, publish, receive, subscription};
 use futures_util::future::BoxFuture;
 use outbox::broker::redis::{RedisBroker, RedisConfig};
@@ -118,7 +119,7 @@ impl Server for RedisRig {
 #[tokio::test]
 async fn redis_keeps_every_rule_of_a_broker() {
     let Some(rig) = RedisRig::start().await else { return };
-    check(&rig).await;
+    assert_tells_what_is_new(&check(&rig).await);
 }
 
 #[tokio::test]

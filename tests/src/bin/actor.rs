@@ -59,15 +59,14 @@ async fn act<S: TestStore>(arguments: &Arguments) {
             let relay = runner.settings(|settings| take_over(arguments, settings)).start().await.unwrap();
             relay.run_until(std::future::pending()).await.unwrap();
         }
-        "work" => {
-            let runner =
-                world.runner().relay(quick_relay(), broker(arguments)).consume_from(broker(arguments));
-            runner.start().await.unwrap().run_until(std::future::pending()).await.unwrap();
-        }
-        "consume" => {
+        role @ ("work" | "consume") => {
+            let runner = match role {
+                "work" => world.runner().relay(quick_relay(), broker(arguments)),
+                _ => world.runner(),
+            };
             let runner = match arguments.value("--broker") {
-                Some(_) => world.runner().consume_from(broker(arguments)),
-                None => world.runner().consume_locally(),
+                Some(_) => runner.consume_from(broker(arguments)),
+                None => runner.consume_locally(),
             };
             let runner = runner.settings(|settings| take_over(arguments, settings));
             runner.start().await.unwrap().run_until(std::future::pending()).await.unwrap();

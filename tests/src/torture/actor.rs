@@ -4,9 +4,10 @@ use super::event::Told;
 use super::mirror::Mirror;
 use super::mortal_broker::MortalBroker;
 use super::producer::Producer;
-use super::record::Record;
+use super::record::{Record, Step};
 use super::store::{RETENTION, TortureStore};
-use super::{Plant, RELAY, StoreKind, TAKEOVER};
+use super::{ATTEMPTS, Plant, RELAY, StoreKind, TAKEOVER};
+use crate::history::EventName;
 use outbox::broker::Broker;
 use outbox::cursor::Filter;
 use outbox::nats::{NatsBroker, NatsConfig};
@@ -72,6 +73,12 @@ impl Scene {
     /// Whether this goes wrong on purpose.
     pub(super) fn plants(&self, plant: Plant) -> bool {
         self.plant == Some(plant)
+    }
+
+    /// Ends this process, as the event that it works on plans.
+    pub(super) fn die(&self, stage: &str, event: EventName) -> ! {
+        self.record.write(Step::Dies { stage: stage.to_owned(), event });
+        crate::kill_this_process()
     }
 
     /// Whether everything goes well from now on, as with a new build of every handler.
@@ -173,7 +180,8 @@ fn of_keys() -> Filter {
 }
 
 fn relay_config(name: &str) -> RelayConfig {
-    let retry = RetryPolicy { attempts: 6, base: Duration::from_millis(20), max: Duration::from_millis(200) };
+    let retry =
+        RetryPolicy { attempts: ATTEMPTS, base: Duration::from_millis(20), max: Duration::from_millis(200) };
     RelayConfig { page_max: 200, publish_timeout: Duration::from_secs(3), retry, ..RelayConfig::named(name) }
 }
 

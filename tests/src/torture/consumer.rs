@@ -75,7 +75,7 @@ async fn book<S: TortureStore>(
             S::swallow_an_error(connection).await;
             Ok(())
         }
-        Plan::KillConsumer => crate::kill_this_process(),
+        Plan::KillConsumer => scene.die(&stage, event.name()),
         _ => Ok(()),
     }
 }

@@ -8,7 +8,7 @@ use super::person::Decision;
 use super::record::{self, Line, Step, now};
 use super::store::TortureStore;
 use super::verdict::{self, Outcome};
-use super::{ranges, stall};
+use super::{deaths, ranges, stall};
 use crate::history::{EventName, Fate, Reader};
 use crate::servers::BrokerServer;
 use outbox::broker::{AckToken, Delivery, SubscriptionConfig};
@@ -48,6 +48,7 @@ impl<S: TortureStore> Arena<S> {
         self.write_end().await.map_err(|error| format!("the end could not be read: {error}"))?;
         let lines = record::read_all(&self.folder).map_err(|error| format!("a record is broken: {error}"))?;
         self.count(&lines);
+        self.count_deaths(&lines);
         let left = self.outbox.store().log_size().await.map_err(|error| error.to_string())?;
         self.figures.add("events left in the log by retention", left.cast_unsigned());
         let history = verdict::history_of(&lines, self.readers())?;
@@ -144,6 +145,20 @@ impl<S: TortureStore> Arena<S> {
             events.iter().for_each(|event| end.write(Step::Happened(Fate::Published.of(RELAY, event))));
         }
         Ok(())
+    }
+
+    /// Counts what deadly payloads did, and notes those that ended too many processes.
+    fn count_deaths(&self, lines: &[Line]) {
+        let deaths = deaths::of(lines);
+        self.figures.add("deadly payloads that ended processes, each at each stage", deaths.len() as u64);
+        let most = deaths.iter().map(|deaths| deaths.count).max().unwrap_or_default();
+        self.figures.add("processes ended by one payload at one stage at most", most);
+        for deaths in deaths {
+            tracing::info!(%deaths, "a deadly payload");
+            if deaths.are_too_many() {
+                self.problem(format!("G5 is broken: {deaths}"));
+            }
+        }
     }
 
     fn count(&self, lines: &[Line]) {

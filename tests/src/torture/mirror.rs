@@ -39,7 +39,7 @@ impl Mirror {
     fn take(&self, outgoing: &Outgoing<'_>) {
         let (event, plan) = name_and_plan(&outgoing.envelope.payload).expect("no stranger writes to the log");
         if plan == Plan::KillRelay && !self.scene.is_mended() {
-            crate::kill_this_process();
+            self.scene.die(Self::STAGE, event);
         }
         let is_left_out = self.scene.plants(Plant::Gap) && event.n % PLANTED == 0;
         if !is_left_out {

@@ -1,5 +1,6 @@
 //! A relay's way to its broker, on which a payload may end the process that hands it over, and confirmations are recorded.
 
+use super::RELAY;
 use super::actor::Scene;
 use super::event::{Plan, name_and_plan};
 use super::record::Step;
@@ -26,11 +27,10 @@ impl Broker for MortalBroker {
         &'a self,
         batch: &'a [Outgoing<'a>],
     ) -> BoxFuture<'a, Result<Vec<Published>, BrokerError>> {
-        let is_deadly = |outgoing: &Outgoing<'_>| {
-            name_and_plan(&outgoing.envelope.payload).is_some_and(|(_, plan)| plan == Plan::KillRelay)
-        };
-        if batch.iter().any(is_deadly) && !self.scene.is_mended() {
-            crate::kill_this_process();
+        let events = batch.iter().filter_map(|outgoing| name_and_plan(&outgoing.envelope.payload));
+        let deadly = events.filter(|(_, plan)| *plan == Plan::KillRelay).map(|(event, _)| event).next();
+        if let Some(event) = deadly.filter(|_| !self.scene.is_mended()) {
+            self.scene.die(&format!("relay/{RELAY}"), event);
         }
         Box::pin(async move {
             let answers = self.inner.publish(batch).await?;

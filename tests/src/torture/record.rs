@@ -38,6 +38,11 @@ pub(super) enum Step {
     },
     /// The broker has confirmed the event to this relay. What it has, it is asked at the end; this tells when.
     Confirmed(EventName),
+    /// The event ends this process, at that stage.
+    Dies {
+        stage: String,
+        event: EventName,
+    },
 }
 
 /// Nanoseconds of a clock that all processes of the machine share and nobody sets.

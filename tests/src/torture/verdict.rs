@@ -37,7 +37,7 @@ impl Transactions {
                 Step::Happened(Happening::Committed(tx)) => drop(found.committed.insert(*tx, *at)),
                 Step::Happened(Happening::RolledBack(tx)) => drop(found.rolled_back.insert(*tx)),
                 Step::Cancelled { tx, event } => drop(found.cancelled.insert(event.clone(), *tx)),
-                Step::Happened(_) | Step::Confirmed(_) => {}
+                Step::Happened(_) | Step::Confirmed(_) | Step::Dies { .. } => {}
             }
         }
         found
@@ -81,7 +81,11 @@ pub(super) fn history_of(lines: &[Line], readers: Vec<Reader>) -> Result<History
             Step::Happened(Happening::Committed(_)) => {}
             Step::Happened(Happening::Enqueue { event, .. }) if transactions.is_cancelled(event) => {}
             Step::Happened(what) => entries.push((*at, what.clone())),
-            Step::Locked { .. } | Step::Entered(_) | Step::Cancelled { .. } | Step::Confirmed(_) => {}
+            Step::Locked { .. }
+            | Step::Entered(_)
+            | Step::Cancelled { .. }
+            | Step::Confirmed(_)
+            | Step::Dies { .. } => {}
         }
     }
     for tx in transactions.begun.keys() {

@@ -90,6 +90,8 @@ pub(super) struct NatsSubscription {
     phase: Phase,
     /// What the server waited for when collecting began.
     awaited: Awaited,
+    /// The last place that was delivered before this subscription; `None` until the server has said it.
+    given_until: Option<u64>,
     /// How far what is gone was looked for.
     looked_until: u64,
     /// When catching up began, or was last told to take long.
@@ -188,6 +190,7 @@ impl NatsSubscription {
             held: BTreeMap::new(),
             phase: Phase::Unknown,
             awaited: Awaited::default(),
+            given_until: None,
             looked_until: 0,
             told_at: None,
             came_at: Instant::now(),
@@ -227,6 +230,7 @@ impl NatsSubscription {
                 self.held.retain(|_, held| held.state != State::Ready);
                 let info = self.declare(self.config.ack_wait, false).await?;
                 self.last_delivery = info.delivered.consumer_sequence;
+                self.given_until.get_or_insert(info.delivered.stream_sequence);
                 self.phase = if info.num_ack_pending > 0 { Phase::Shortening } else { Phase::InOrder };
             }
             Phase::Shortening => {
@@ -460,6 +464,13 @@ impl Subscription for NatsSubscription {
             _ => Vec::new(),
         });
         Box::pin(future::ready(taken))
+    }
+
+    fn has_come_to_new(&self) -> bool {
+        let is_repeated = |(place, held): (&u64, &Held)| {
+            held.state == State::Ready && self.given_until.is_none_or(|last| *place <= last)
+        };
+        self.phase == Phase::InOrder && self.given_until.is_some() && !self.held.iter().any(is_repeated)
     }
 
     fn ack<'a>(&'a mut self, tokens: &'a [AckToken]) -> BoxFuture<'a, Result<(), BrokerError>> {

@@ -357,6 +357,10 @@ impl Subscription for RedisSubscription {
         Box::pin(self.send_acks())
     }
 
+    fn has_come_to_new(&self) -> bool {
+        self.phase == Phase::InOrder && !self.window.has_repeated()
+    }
+
     fn delivery_count(&self, token: &AckToken) -> Option<u32> {
         self.window.delivery_count(*token)
     }

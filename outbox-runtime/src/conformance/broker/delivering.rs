@@ -34,6 +34,7 @@ pub(super) async fn run(suite: &Suite<'_>) {
     }
     a_delay_outlives_its_consumer(suite).await;
     deliveries_are_counted(suite).await;
+    the_end_of_what_others_had_is_not_told_too_early(suite).await;
     acked_events_do_not_come_again(suite).await;
 }
 
@@ -169,6 +170,27 @@ async fn deliveries_are_counted(suite: &Suite<'_>) {
         let mut reader = Reader::open(suite, "counts", &topic).await;
         let received = reader.take(1).await;
         assert_eq!(reader.delivery_count(&received[0]), Some(count));
+    }
+}
+
+async fn the_end_of_what_others_had_is_not_told_too_early(suite: &Suite<'_>) {
+    const RULE: &str = "a subscription says that it has come to new events when it has given what another had, and not before";
+    let (topic, keys) = (suite.topic_of("new").await, keys(1));
+    let events: Vec<_> = (0..3).map(|number| event(&topic, &keys[0], number)).collect();
+    suite.rig.put(&events).await;
+    let mut reader = Reader::open(suite, "new", &topic).await;
+    reader.take(events.len()).await;
+    drop(reader);
+    let mut reader = Reader::open(suite, "new", &topic).await;
+    for _ in &events {
+        assert!(!reader.has_come_to_new());
+        reader.take(1).await;
+    }
+    reader.try_once().await;
+    match reader.has_come_to_new() {
+        true => suite.rule(RULE),
+        false => suite
+            .cannot(RULE, "it never says so; after a crash so many events are suspect as may be in memory"),
     }
 }
 

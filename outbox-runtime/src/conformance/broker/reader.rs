@@ -99,6 +99,10 @@ impl<'a> Reader<'a> {
         }
     }
 
+    pub(super) fn has_come_to_new(&self) -> bool {
+        self.subscription.has_come_to_new()
+    }
+
     pub(super) fn delivery_count(&self, received: &Received) -> Option<u32> {
         self.subscription.delivery_count(&received.token)
     }

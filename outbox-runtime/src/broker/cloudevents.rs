@@ -22,6 +22,9 @@ const ENCODING: &str = "outboxencoding";
 
 /// The media type of every payload.
 pub(crate) const CONTENT_TYPE: &str = "application/json";
+/// The name that it travels by, without the prefix of attributes.
+#[cfg(any(feature = "kafka", feature = "redis"))]
+pub(crate) const CONTENT_TYPE_NAME: &str = "content-type";
 
 /// Where a message lies at its broker.
 #[derive(Debug, Clone, Copy)]
@@ -68,9 +71,61 @@ pub(crate) fn read(place: Place<'_>, attributes: Headers, payload: &[u8]) -> Res
 }
 
 /// What is left of a message of which the broker's own part cannot be read.
-#[cfg(any(feature = "rabbitmq", feature = "redis"))]
+#[cfg(feature = "rabbitmq")]
 pub(crate) fn malformed(place: Place<'_>, attributes: Headers, payload: &[u8], problem: String) -> Malformed {
     Malformed { envelope: stand_in(place, attributes, payload), problem }
+}
+
+/// Names and values of a message whose attributes have a prefix, whoever wrote it.
+#[cfg(any(feature = "kafka", feature = "redis"))]
+#[derive(Default)]
+pub(crate) struct Parts {
+    attributes: Headers,
+    others: Headers,
+    problem: Option<String>,
+}
+
+#[cfg(any(feature = "kafka", feature = "redis"))]
+impl Parts {
+    /// Takes over one part.
+    pub(crate) fn add(&mut self, prefix: &str, name: &str, value: &[u8]) {
+        let name = name.replace('\0', "\u{fffd}");
+        let text = String::from_utf8_lossy(value);
+        match name.strip_prefix(prefix) {
+            Some(attribute) => {
+                if matches!(text, Cow::Owned(_)) {
+                    self.problem = Some(format!("the attribute `{attribute}` is not UTF-8"));
+                }
+                self.attributes.insert(attribute.to_owned(), text.into_owned());
+            }
+            None => {
+                self.others.insert(name, text.into_owned());
+            }
+        }
+    }
+
+    /// The message is no event, whatever its parts say.
+    #[cfg(feature = "kafka")]
+    pub(crate) fn spoil(&mut self, problem: &str) {
+        self.problem = Some(problem.to_owned());
+    }
+
+    /// The event of these parts.
+    #[expect(clippy::result_large_err, reason = "both sides are an envelope")]
+    pub(crate) fn read(mut self, place: Place<'_>, payload: &[u8]) -> Result<Envelope, Malformed> {
+        let read = match self.problem {
+            Some(problem) => Err(Malformed { envelope: stand_in(place, self.attributes, payload), problem }),
+            None => read(place, self.attributes, payload),
+        };
+        read.map_err(|mut malformed| {
+            // Whoever wrote it may know it by names of his own.
+            self.others.remove(CONTENT_TYPE_NAME);
+            for (name, value) in self.others {
+                malformed.envelope.event.headers.entry(name).or_insert(value.replace('\0', "\u{fffd}"));
+            }
+            malformed
+        })
+    }
 }
 
 fn read_event(topic: &str, mut attributes: Headers, payload: &[u8]) -> Result<Envelope, String> {

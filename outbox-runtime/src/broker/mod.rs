@@ -2,7 +2,7 @@
 //!
 //! Both traits are dyn-compatible, since a broker is chosen at run time: one boxed future a batch.
 
-#[cfg(any(feature = "nats", feature = "rabbitmq", feature = "redis"))]
+#[cfg(any(feature = "kafka", feature = "nats", feature = "rabbitmq", feature = "redis"))]
 mod cloudevents;
 #[cfg(feature = "local")]
 pub(crate) mod local;
@@ -15,7 +15,7 @@ pub mod rabbitmq;
 pub mod redis;
 #[cfg(any(feature = "rabbitmq", feature = "redis"))]
 mod tls;
-#[cfg(any(feature = "rabbitmq", feature = "redis"))]
+#[cfg(any(feature = "kafka", feature = "rabbitmq", feature = "redis"))]
 mod window;
 
 use crate::{envelope::Envelope, store::StoreError};

@@ -3,16 +3,15 @@
 use crate::{
     broker::{
         Malformed,
-        cloudevents::{self, CONTENT_TYPE, Place},
+        cloudevents::{self, CONTENT_TYPE, CONTENT_TYPE_NAME, Parts, Place},
         partition,
     },
-    envelope::{Envelope, Headers},
+    envelope::Envelope,
 };
 use std::{borrow::Cow, fmt, str::FromStr};
 use time::OffsetDateTime;
 
 const PREFIX: &str = "ce_";
-const CONTENT_TYPE_NAME: &str = "content-type";
 const DATA: &str = "data";
 
 /// The id of an entry: when the server took it, and a number among those of that millisecond.
@@ -71,41 +70,15 @@ pub(super) fn read(
     fields: &Fields,
 ) -> Result<Envelope, Malformed> {
     let (pairs, _) = fields.as_chunks::<2>();
-    let (mut attributes, mut others) = (Headers::new(), Headers::new());
-    let mut payload: &[u8] = &[];
-    let mut problem = None;
+    let (mut parts, mut payload): (Parts, &[u8]) = (Parts::default(), &[]);
     for [name, value] in pairs {
         if name == DATA.as_bytes() {
             payload = value;
-            continue;
-        }
-        let name = String::from_utf8_lossy(name).replace('\0', "\u{fffd}");
-        let text = String::from_utf8_lossy(value);
-        match name.strip_prefix(PREFIX) {
-            Some(attribute) => {
-                if matches!(text, Cow::Owned(_)) {
-                    problem = Some(format!("the attribute `{attribute}` is not UTF-8"));
-                }
-                attributes.insert(attribute.to_owned(), text.into_owned());
-            }
-            None => {
-                others.insert(name, text.into_owned());
-            }
+        } else {
+            parts.add(PREFIX, &String::from_utf8_lossy(name), value);
         }
     }
-    let place = place(topic, partition, id);
-    let read = match problem {
-        Some(problem) => Err(cloudevents::malformed(place, attributes, payload, problem)),
-        None => cloudevents::read(place, attributes, payload),
-    };
-    read.map_err(|mut malformed| {
-        // Whoever wrote it may know it by fields of his own.
-        others.remove(CONTENT_TYPE_NAME);
-        for (name, value) in others {
-            malformed.envelope.event.headers.entry(name).or_insert(value.replace('\0', "\u{fffd}"));
-        }
-        malformed
-    })
+    parts.read(place(topic, partition, id), payload)
 }
 
 /// Where an entry lies. Two partitions number their entries alike, so the partition is told by the nanoseconds, of which a

@@ -41,6 +41,8 @@ pub use outbox_schema::{Contract, ContractError, dataschema};
 #[cfg(feature = "xtask")]
 pub use outbox_schema::{compat, xtask};
 
+#[cfg(feature = "kafka")]
+pub use outbox_runtime::broker::kafka;
 #[cfg(feature = "nats")]
 pub use outbox_runtime::broker::nats;
 #[cfg(feature = "rabbitmq")]

@@ -214,9 +214,10 @@ fn each_todo_carries_an_issue_number() {
 fn every_database_and_broker_has_its_feature_and_folder() {
     let manifest = source::read("Cargo.toml");
     let mut breaches = Vec::new();
-    for (kind, known) in
-        [("store", &["postgres", "sqlite"][..]), ("broker", &["local", "nats", "rabbitmq", "redis"][..])]
-    {
+    for (kind, known) in [
+        ("store", &["postgres", "sqlite"][..]),
+        ("broker", &["kafka", "local", "nats", "rabbitmq", "redis"][..]),
+    ] {
         let folder = repository_root().join("outbox-runtime/src").join(kind);
         for name in known {
             let has_home = folder.join(name).is_dir() || folder.join(format!("{name}.rs")).is_file();

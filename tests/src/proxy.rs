@@ -1,5 +1,6 @@
 //! A TCP proxy on loopback that can cut, stall and slow the connections through it.
 
+use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
@@ -37,12 +38,20 @@ pub struct Proxy {
 impl Proxy {
     /// Starts a proxy to the server that listens on `port` of loopback.
     pub async fn to(port: u16) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has a free port");
+        Self::between(0, port).await.expect("loopback has a free port")
+    }
+
+    /// As [`Proxy::to`], listening on a port of the caller's choice: for clients that go where the server sends them.
+    ///
+    /// # Errors
+    /// Somebody else has the port.
+    pub async fn between(own: u16, port: u16) -> io::Result<Self> {
+        let listener = TcpListener::bind(("127.0.0.1", own)).await?;
         let address = listener.local_addr().expect("a bound socket has an address");
         let network = watch::Sender::new(Network { mode: Mode::Open(Duration::ZERO), cuts: 0 });
         let mut tasks = JoinSet::new();
         tasks.spawn(accept(listener, port, network.subscribe()));
-        Self { address, network, _tasks: tasks }
+        Ok(Self { address, network, _tasks: tasks })
     }
 
     /// The address to give to the client.

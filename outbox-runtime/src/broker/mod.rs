@@ -4,6 +4,8 @@
 
 #[cfg(any(feature = "kafka", feature = "nats", feature = "rabbitmq", feature = "redis"))]
 mod cloudevents;
+#[cfg(feature = "kafka")]
+pub mod kafka;
 #[cfg(feature = "local")]
 pub(crate) mod local;
 #[cfg(feature = "nats")]

@@ -40,13 +40,13 @@ impl<P: Copy + Ord, M> Window<P, M> {
         Self { held: BTreeMap::new(), places: HashMap::new(), next_token: 0, ack_wait }
     }
 
-    #[cfg(feature = "redis")]
+    #[cfg(any(feature = "kafka", feature = "redis"))]
     pub(super) fn len(&self) -> usize {
         self.held.len()
     }
 
     /// The first place of all that is here.
-    #[cfg(feature = "rabbitmq")]
+    #[cfg(any(feature = "kafka", feature = "rabbitmq"))]
     pub(super) fn first(&self) -> Option<P> {
         self.held.keys().next().copied()
     }
@@ -75,18 +75,20 @@ impl<P: Copy + Ord, M> Window<P, M> {
     }
 
     /// Lets go of everything: the server gives it again, under other places. What the caller still says of it is not heard.
-    #[cfg(feature = "rabbitmq")]
+    #[cfg(any(feature = "kafka", feature = "rabbitmq"))]
     pub(super) fn let_all_go(&mut self) {
         self.held.clear();
         self.places.clear();
     }
 
+    #[cfg(any(feature = "rabbitmq", feature = "redis"))]
     pub(super) fn set_delivery_count(&mut self, place: P, count: u32) {
         if let Some(held) = self.held.get_mut(&place) {
             held.delivery_count = count;
         }
     }
 
+    #[cfg(any(feature = "rabbitmq", feature = "redis"))]
     pub(super) fn delivery_count(&self, token: AckToken) -> Option<u32> {
         Some(self.held.get(self.places.get(&token)?)?.delivery_count)
     }

@@ -1,6 +1,7 @@
 //! Every broker against the conformance suite, and what is particular to one.
 
 mod faulty;
+mod kafka;
 mod local;
 mod nats;
 mod parts;
@@ -8,6 +9,7 @@ mod rabbitmq;
 mod redis;
 
 use outbox::broker::Broker;
+use outbox::broker::kafka::{KafkaBroker, KafkaConfig};
 use outbox::broker::nats::{NatsBroker, NatsConfig};
 use outbox::broker::redis::{RedisBroker, RedisConfig};
 use outbox::conformance::broker::{LocalRig, Report, Rig, capability_table};
@@ -28,11 +30,12 @@ async fn the_readme_shows_what_each_broker_declares() {
     let local = LocalRig::new(SqliteStore::open(&url).await.unwrap());
     let redis = RedisBroker::new(RedisConfig::default());
     let rabbitmq = RabbitMqBroker::new(RabbitMqConfig::default());
+    let kafka = KafkaBroker::new(KafkaConfig::default());
     let nats = NatsBroker::new(NatsConfig { servers: nats.url(), ..NatsConfig::default() });
     // Only its server knows the largest message.
     nats.connect().await.unwrap();
 
-    let brokers: [&dyn Broker; 3] = [&redis, &rabbitmq, &nats];
+    let brokers: [&dyn Broker; 4] = [&redis, &rabbitmq, &nats, &kafka];
     let declared = brokers.map(Broker::capabilities);
     let table = capability_table(&[&[local.capabilities()], &declared[..]].concat());
 

@@ -5,7 +5,7 @@
 
 use super::{Process, find_program, free_port, logged, not_installed, ready, server_dir};
 use rdkafka::{
-    ClientConfig,
+    ClientConfig, Offset, TopicPartitionList,
     admin::{AdminClient, AdminOptions, NewTopic, TopicReplication},
     client::DefaultClientContext,
     consumer::{BaseConsumer, Consumer},
@@ -175,6 +175,14 @@ impl Kafka {
         let admin: AdminClient<DefaultClientContext> = self.client().create().expect("a client is made");
         let gone = admin.delete_topics(&[topic], &patient()).await.expect("the server answers");
         gone[0].as_ref().expect("the server removes the topic");
+    }
+
+    /// Removes the messages of a partition that stand before an offset, as retention does.
+    pub async fn forget_until(&self, topic: &str, partition: i32, offset: i64) {
+        let admin: AdminClient<DefaultClientContext> = self.client().create().expect("a client is made");
+        let mut until = TopicPartitionList::new();
+        until.add_partition_offset(topic, partition, Offset::Offset(offset)).expect("the offset is positive");
+        admin.delete_records(&until, &patient()).await.expect("the server removes them");
     }
 
     /// The first offset of each partition of a topic, and the one behind its last.

@@ -80,12 +80,12 @@ pub(super) enum Command {
 
 #[derive(Debug, clap::Args)]
 pub(super) struct RelayArgs {
-    /// The broker: `nats://HOST:PORT`, several joined by commas, `redis://HOST:PORT`, or `amqp://HOST:PORT/VHOST`; with TLS
-    /// `tls://`, `rediss://`, `amqps://`
+    /// The broker: `nats://HOST:PORT` or `kafka://HOST:PORT`, several joined by commas, `redis://HOST:PORT`, or
+    /// `amqp://HOST:PORT/VHOST`; with TLS `tls://`, `kafka+ssl://`, `rediss://`, `amqps://`
     #[arg(long, value_name = "URL", env = "OUTBOX_BROKER_URL", hide_env_values = true)]
     pub(super) broker: String,
     /// A file with the certificates to trust: beside the system's for NATS and RabbitMQ, in place of
-    /// them for Redis
+    /// them for Redis and Kafka
     #[arg(long, value_name = "FILE")]
     pub(super) broker_certificates: Option<PathBuf>,
     /// The relay's name; its progress is kept under it

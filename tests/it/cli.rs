@@ -2,6 +2,7 @@
 
 mod alerts;
 mod json;
+mod kafka;
 mod migrating;
 mod rabbitmq;
 mod redis;

@@ -1,5 +1,7 @@
 //! Making the broker that an address names; one module each.
 
+#[cfg(feature = "kafka")]
+mod kafka;
 #[cfg(feature = "nats")]
 mod nats;
 #[cfg(feature = "rabbitmq")]
@@ -21,6 +23,8 @@ const BROKERS: &[(&[&str], Make)] = &[
     (rabbitmq::SCHEMES, rabbitmq::make),
     #[cfg(feature = "redis")]
     (redis::SCHEMES, redis::make),
+    #[cfg(feature = "kafka")]
+    (kafka::SCHEMES, kafka::make),
 ];
 
 /// The broker that was named; it connects when it is first needed.

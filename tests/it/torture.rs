@@ -55,6 +55,16 @@ fn sqlite_and_rabbitmq_keep_every_promise() {
 }
 
 #[test]
+fn postgres_and_kafka_keep_every_promise() {
+    assert_promises_kept("postgres", "kafka");
+}
+
+#[test]
+fn sqlite_and_kafka_keep_every_promise() {
+    assert_promises_kept("sqlite", "kafka");
+}
+
+#[test]
 fn sqlite_and_local_keep_every_promise() {
     assert_promises_kept("sqlite", "local");
 }

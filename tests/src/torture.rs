@@ -78,6 +78,8 @@ pub enum BrokerKind {
     Redis,
     /// The same.
     RabbitMq,
+    /// The same.
+    Kafka,
 }
 
 /// A fault of ours, to see that it is found.

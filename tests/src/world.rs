@@ -13,6 +13,7 @@ pub use versions::{Moved, MovedV1, MovedV2};
 
 use crate::history::{Happening, Recorder};
 use outbox::broker::{Broker, SubscriptionConfig};
+use outbox::kafka::{KafkaBroker, KafkaConfig};
 use outbox::nats::{NatsBroker, NatsConfig};
 use outbox::rabbitmq::{RabbitMqBroker, RabbitMqConfig};
 use outbox::redis::{RedisBroker, RedisConfig};
@@ -168,23 +169,27 @@ pub fn quick_relay() -> RelayConfig {
 /// A broker on the server at that address, whichever it is, with few partitions, since a test starts them all.
 #[must_use]
 pub fn broker_at(url: &str) -> Arc<dyn Broker> {
-    if url.starts_with("nats") {
-        return nats_broker(url, None);
-    }
-    if url.starts_with("amqp") {
-        return Arc::new(RabbitMqBroker::new(RabbitMqConfig {
+    match url.split(':').next() {
+        Some("amqp") => Arc::new(RabbitMqBroker::new(RabbitMqConfig {
             server: url.to_owned(),
             partitions: 4,
             request_timeout: Duration::from_secs(2),
             ..RabbitMqConfig::default()
-        }));
+        })),
+        Some("redis") => Arc::new(RedisBroker::new(RedisConfig {
+            server: url.to_owned(),
+            partitions: 4,
+            request_timeout: Duration::from_secs(2),
+            ..RedisConfig::default()
+        })),
+        Some("kafka") => Arc::new(KafkaBroker::new(KafkaConfig {
+            servers: url.to_owned(),
+            partitions: 4,
+            request_timeout: Duration::from_secs(2),
+            ..KafkaConfig::default()
+        })),
+        _ => nats_broker(url, None),
     }
-    Arc::new(RedisBroker::new(RedisConfig {
-        server: url.to_owned(),
-        partitions: 4,
-        request_timeout: Duration::from_secs(2),
-        ..RedisConfig::default()
-    }))
 }
 
 /// As [`broker_at`], of NATS.

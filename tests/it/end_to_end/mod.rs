@@ -1,6 +1,7 @@
 //! The whole chain on a real broker: enqueue, relay, broker, consumer; nothing lost, nothing doubled, in order.
 
 mod foreign;
+mod kafka;
 mod once;
 mod outage;
 mod rabbitmq;

@@ -1,5 +1,5 @@
 //! Breaks everything that can be broken while producers, relays and consumers work, and holds their records against the
-//! promises: `torture [--minutes N] [--seed S] [--store postgres|sqlite] [--broker local|nats|redis|rabbitmq] [--keep]`.
+//! promises: `torture [--minutes N] [--seed S] [--store postgres|sqlite] [--broker local|nats|redis|rabbitmq|kafka] [--keep]`.
 
 use outbox_tests::torture::{self, BrokerKind, Options, Plant, StoreKind};
 use std::process::ExitCode;
@@ -7,7 +7,7 @@ use std::time::Duration;
 
 /// Not in it: `--plant NAME`, a fault of the torture's own that must be found, and `--patience-secs N`, how long nothing may
 /// move at the end.
-const USAGE: &str = "torture [--minutes N] [--seed S] [--store postgres|sqlite] [--broker local|nats|redis|rabbitmq] [--keep]";
+const USAGE: &str = "torture [--minutes N] [--seed S] [--store postgres|sqlite] [--broker local|nats|redis|rabbitmq|kafka] [--keep]";
 
 #[tokio::main]
 async fn main() -> ExitCode {
@@ -52,6 +52,7 @@ fn options(arguments: &[String]) -> Result<Options, String> {
             ("--broker", "nats") => options.broker = BrokerKind::Nats,
             ("--broker", "redis") => options.broker = BrokerKind::Redis,
             ("--broker", "rabbitmq") => options.broker = BrokerKind::RabbitMq,
+            ("--broker", "kafka") => options.broker = BrokerKind::Kafka,
             ("--patience-secs", secs) => {
                 options.patience = Duration::from_secs(secs.parse().map_err(|_| wrong())?)
             }

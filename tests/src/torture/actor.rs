@@ -8,12 +8,11 @@ use super::record::{Record, Step};
 use super::store::{RETENTION, TortureStore};
 use super::{ATTEMPTS, Plant, RELAY, StoreKind, TAKEOVER};
 use crate::history::EventName;
+use crate::world::broker_at;
 use outbox::broker::Broker;
 use outbox::cursor::Filter;
 use outbox::nats::{NatsBroker, NatsConfig};
 use outbox::postgres::PostgresStore;
-use outbox::rabbitmq::{RabbitMqBroker, RabbitMqConfig};
-use outbox::redis::{RedisBroker, RedisConfig};
 use outbox::sqlite::SqliteStore;
 use outbox::{Catalog, Event, Outbox, RelayConfig, RetryPolicy, RunnerBuilder, Settings, Start};
 use serde::{Deserialize, Serialize};
@@ -148,21 +147,8 @@ fn only_ours<S: TortureStore>(runner: RunnerBuilder<S>, consumer: &'static str) 
 }
 
 pub(super) fn broker(url: &str) -> Arc<dyn Broker> {
-    if url.starts_with("amqp") {
-        return Arc::new(RabbitMqBroker::new(RabbitMqConfig {
-            server: url.to_owned(),
-            partitions: 4,
-            request_timeout: Duration::from_secs(2),
-            ..RabbitMqConfig::default()
-        }));
-    }
-    if url.starts_with("redis") {
-        return Arc::new(RedisBroker::new(RedisConfig {
-            server: url.to_owned(),
-            partitions: 4,
-            request_timeout: Duration::from_secs(2),
-            ..RedisConfig::default()
-        }));
+    if !url.starts_with("nats") {
+        return broker_at(url);
     }
     Arc::new(NatsBroker::new(NatsConfig {
         servers: url.to_owned(),

@@ -4,10 +4,13 @@ use super::event::Told;
 use super::ranges::AGAIN;
 use super::{BrokerKind, Options, StoreKind, actor};
 use crate::proxy::Proxy;
-use crate::servers::{BrokerServer, Nats, Postgres, RabbitMq, Redis};
+use crate::servers::{BrokerServer, Kafka, Nats, Postgres, RabbitMq, Redis};
 use crate::world::introduce;
 use outbox::Event;
 use std::path::Path;
+
+/// The most processes that have a way of their own to Kafka.
+const ROUTES: usize = 24;
 
 /// The database and the broker.
 #[derive(Debug)]
@@ -33,6 +36,7 @@ impl Ground {
             BrokerKind::Nats => Some(BrokerServer::Nats(nats(options.seed).await?)),
             BrokerKind::RabbitMq => Some(BrokerServer::RabbitMq(RabbitMq::private().await?)),
             BrokerKind::Redis => Some(BrokerServer::Redis(Redis::private().await?)),
+            BrokerKind::Kafka => Some(BrokerServer::Kafka(Kafka::private_with(&[], ROUTES).await?)),
             BrokerKind::Local => None,
         };
         Some(match options.store {
@@ -65,13 +69,27 @@ impl Ground {
             way.proxies.push(proxy);
         }
         if let Some(broker) = &self.broker {
-            let proxy = Proxy::to(broker.port()).await;
+            let proxy = match broker {
+                BrokerServer::Kafka(kafka) => route(kafka).await,
+                other => Proxy::to(other.port()).await,
+            };
             let (port, through) = (broker.port().to_string(), proxy.address().port().to_string());
             way.broker = Some(broker.url().replace(&port, &through));
             way.proxies.push(proxy);
         }
         way
     }
+}
+
+/// A proxy that the server sends its clients to, by the first route that nobody has.
+async fn route(kafka: &Kafka) -> Proxy {
+    for _ in 0..ROUTES {
+        let route = kafka.next_route();
+        if let Ok(proxy) = Proxy::between(route.advertised, route.listener).await {
+            return proxy;
+        }
+    }
+    panic!("more than {ROUTES} processes are alive");
 }
 
 /// A server of one of the installed versions, as the seed decides.

@@ -28,7 +28,9 @@ pub(super) async fn replay<S: TortureStore>(arena: Arc<Arena<S>>, mut chance: St
     let handles_again = arena.options.plant == Some(Plant::Again);
     let mut stages = vec![match arena.options.broker {
         BrokerKind::Local => Stage::consumer(S::CONSUMER),
-        BrokerKind::Nats | BrokerKind::Redis | BrokerKind::RabbitMq => Stage::relay(RELAY),
+        BrokerKind::Nats | BrokerKind::Redis | BrokerKind::RabbitMq | BrokerKind::Kafka => {
+            Stage::relay(RELAY)
+        }
     }];
     if !handles_again {
         stages.push(Stage::relay(Mirror::RELAY));

@@ -302,6 +302,32 @@ async fn a_server_with_an_alarm_is_down_for_publishers_until_it_is_over() {
     }
 }
 
+#[tokio::test]
+async fn what_is_not_acked_in_the_time_of_the_server_comes_again_in_order() {
+    let Some(server) = RabbitMq::private_with("consumer_timeout = 2000").await else { return };
+    // How often a channel looks: no line in the file of settings.
+    server.control(&["eval", "application:set_env(rabbit, channel_tick_interval, 1000)."]).await;
+    let (broker, topic) = (RabbitMqBroker::new(config(server.url())), server.fresh_topic());
+    let mut subscription = broker.subscribe(&subscription(&topic, PARTITION)).await.unwrap();
+    let sent = publish_each(&broker, &topic, 4).await;
+    let held = subscription.next(2, Duration::from_secs(10)).await.unwrap();
+    assert_eq!(held[0].event.as_ref().unwrap().id, sent[0].id);
+
+    // The server ends the channel, and whoever holds a delivery of it acks in vain.
+    let started = Instant::now();
+    let error = loop {
+        assert!(started.elapsed() < Duration::from_secs(30), "the server waited for ever");
+        match subscription.ready(Duration::from_millis(100)).await {
+            Ok(()) => tokio::task::yield_now().await,
+            Err(error) => break error,
+        }
+    };
+
+    assert!(error.is_transient(), "{error:?}");
+    subscription.ack(&[held[0].token]).await.unwrap();
+    assert_eq!(receive(&mut *subscription, 4).await, ids_of(&sent));
+}
+
 /// As the documentation of the broker names them.
 #[tokio::test]
 async fn the_rights_of_a_relay_and_of_a_consumer_are_enough() {

@@ -22,8 +22,9 @@ use tokio::time::Instant;
 const LOOKS_MAX: usize = 256;
 /// The pause between looks at old holes while none of them yields anything.
 const OLD_LOOK_PAUSE: Duration = Duration::from_millis(50);
-/// The pause between questions who holds the sequence (0.2 ms each).
+/// The pause between questions who holds the sequence (0.2 ms each), and that while there are many holes.
 const TAKERS_PAUSE: Duration = Duration::from_secs(1);
+const TAKERS_PAUSE_OF_MANY: Duration = Duration::from_millis(50);
 
 /// One stage's reading of a log with gaps.
 #[derive(Debug)]
@@ -207,7 +208,8 @@ impl<C: GapSession> Memory<C> {
     /// For the exact proof: asks who holds the sequence, after every hole that is open now was seen.
     async fn ask_for_takers(&mut self) -> Result<(), StoreError> {
         let now = Instant::now();
-        if !self.holes.wants_takers(now) || !has_passed(self.asked_for_takers, TAKERS_PAUSE, now) {
+        let pause = if self.holes.are_many() { TAKERS_PAUSE_OF_MANY } else { TAKERS_PAUSE };
+        if !self.holes.wants_takers(now) || !has_passed(self.asked_for_takers, pause, now) {
             return Ok(());
         }
         let holders = self.session.number_holders().await?;

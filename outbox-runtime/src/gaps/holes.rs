@@ -14,6 +14,8 @@
 //!   lowest open id is above that of such a transaction (a settle of ours), they have all ended.
 //! - *Exact*, where a foreign transaction stays open and blocks the first: `nextval` locks the sequence until its
 //!   transaction ends, so once all who held that lock when the gap had been seen hold it no more, the takers have ended.
+//!   It is tried for holes that are old, and for all of them when they are many: so their number does not follow the rate of
+//!   rollbacks.
 //!
 //! Pure bookkeeping: the cursor asks the database and says what it answered.
 
@@ -115,9 +117,15 @@ impl Holes {
         }
     }
 
-    /// Whether to ask who holds the sequence: some hole is old and its takers are not gone.
+    /// Whether more holes are open than a row of progress holds.
+    pub(super) fn are_many(&self) -> bool {
+        self.open.len() > INLINE_MAX
+    }
+
+    /// Whether to ask who holds the sequence: the takers of some hole are not gone, and it is old or one of many.
     pub(super) fn wants_takers(&self, now: Instant) -> bool {
-        self.open.values().any(|hole| hole.is_old(now) && !matches!(hole.takers, Takers::Gone))
+        let are_many = self.are_many();
+        self.open.values().any(|hole| (are_many || hole.is_old(now)) && !matches!(hole.takers, Takers::Gone))
     }
 
     /// Takes note of who holds the sequence. All holes were seen before that was asked.
@@ -125,8 +133,8 @@ impl Holes {
     /// `is_prepared`: a prepared transaction is among them. It may be any of the takers, under another virtual id than it
     /// had, so nobody is taken for gone.
     pub(super) fn note_takers(&mut self, holders: HashSet<String>, is_prepared: bool, now: Instant) {
-        let holders = Arc::new(holders);
-        for hole in self.open.values_mut().filter(|hole| hole.is_old(now)) {
+        let (holders, are_many) = (Arc::new(holders), self.are_many());
+        for hole in self.open.values_mut().filter(|hole| are_many || hole.is_old(now)) {
             let among = match &hole.takers {
                 Takers::Gone => continue,
                 Takers::Unknown => &holders,
@@ -342,6 +350,23 @@ mod tests {
         assert!(!holes.looks(true, MAX, later)[0].takers_are_gone, "4/1 may be the prepared one");
         holes.note_takers(holders(&["5/9"]), false, later);
         let looks = holes.looks(true, MAX, later);
+        assert!(holes.looked(&looks, &[], i64::MAX, 0));
+        assert!(holes.is_empty());
+    }
+
+    #[test]
+    fn many_holes_are_proven_though_they_are_young() {
+        let now = Instant::now();
+        let mut holes = Holes::default();
+        for number in 0..=INLINE_MAX {
+            assert!(!holes.wants_takers(now));
+            let first = 10 * i64::try_from(number).unwrap();
+            holes.note(first, first, now);
+        }
+        assert!(holes.wants_takers(now));
+        holes.note_takers(holders(&["3/1"]), false, now);
+        holes.note_takers(holders(&["4/1"]), false, now);
+        let looks = holes.all_looks();
         assert!(holes.looked(&looks, &[], i64::MAX, 0));
         assert!(holes.is_empty());
     }

@@ -35,13 +35,15 @@ pub struct Options {
     pub json: Option<PathBuf>,
     /// How many events the long row of churn lets through.
     pub events: Option<i64>,
+    /// The store of the long row of churn, `postgres` or `sqlite`; without it both.
+    pub store: Option<String>,
     /// How long the row of holes lasts.
     pub minutes: Option<f64>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { rounds: 15, json: None, events: None, minutes: None }
+        Self { rounds: 15, json: None, events: None, store: None, minutes: None }
     }
 }
 

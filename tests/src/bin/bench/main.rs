@@ -1,7 +1,7 @@
 //! Measures the framework against hand-written loops that do the same work on the same server, in the same run.
 //!
 //! `bench [NAME…] [--rounds N] [--json FILE]`: all rows, or those whose name contains one of the words. Two take minutes
-//! and run only by name: `churn [--events N]` and `holes [--minutes N]`.
+//! and run only by name: `churn [--events N] [--store postgres|sqlite]` and `holes [--minutes N]`.
 #![expect(clippy::unwrap_used, reason = "a fault of a test or a measurement ends it")]
 
 mod events;
@@ -24,6 +24,7 @@ async fn main() -> ExitCode {
         match argument.as_str() {
             "--rounds" => options.rounds = arguments.next().unwrap().parse().unwrap(),
             "--events" => options.events = arguments.next().map(|n| n.parse().unwrap()),
+            "--store" => options.store = arguments.next(),
             "--minutes" => options.minutes = arguments.next().map(|n| n.parse().unwrap()),
             "--json" => options.json = arguments.next().map(Into::into),
             name => names.push(name.to_owned()),

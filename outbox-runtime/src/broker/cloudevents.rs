@@ -1,6 +1,11 @@
-//! An event as CloudEvents attributes (binary mode) and back; each broker adds its own prefix and encoding.
+//! An event in CloudEvents 1.0: as attributes beside its payload (binary mode; each broker adds its own prefix and encoding),
+//! or as one document (structured mode).
 //!
 //! What is read is never guessed: a message that lacks a part of an event of ours is [`Malformed`] and keeps its bytes.
+
+mod structured;
+
+pub use structured::{DOCUMENT_TYPE, from_json, to_json};
 
 use crate::{
     broker::Malformed,
@@ -21,21 +26,29 @@ const ON_POISON: &str = "outboxonpoison";
 const ENCODING: &str = "outboxencoding";
 
 /// The media type of every payload.
-pub(crate) const CONTENT_TYPE: &str = "application/json";
+pub const CONTENT_TYPE: &str = "application/json";
 /// The name that it travels by, without the prefix of attributes.
 #[cfg(any(feature = "kafka", feature = "redis"))]
 pub(crate) const CONTENT_TYPE_NAME: &str = "content-type";
 
-/// Where a message lies at its broker.
+/// Where a message lies at its broker. What is no event is known by it, so it is the same at each delivery.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Place<'a> {
-    pub(crate) topic: &'a str,
-    pub(crate) position: u64,
-    pub(crate) stored_at: OffsetDateTime,
+pub struct Place<'a> {
+    /// The topic.
+    pub topic: &'a str,
+    /// The number of the message in its topic or partition.
+    pub position: u64,
+    /// When the broker took it, or any time that tells a topic from another one of its name.
+    pub stored_at: OffsetDateTime,
 }
 
-/// Name and value of each attribute of an event, user headers included.
-pub(crate) fn attributes(envelope: &Envelope) -> Vec<(&str, Cow<'_, str>)> {
+/// Name and value of each attribute of an event, user headers included and `datacontenttype` left out, as most brokers
+/// have a place of their own for it.
+///
+/// # Panics
+/// When the year has more than four digits, as in no time that a store gives.
+#[must_use]
+pub fn attributes(envelope: &Envelope) -> Vec<(&str, Cow<'_, str>)> {
     let time = envelope.occurred_at.format(&Rfc3339).expect("a time of a database has a year of four digits");
     let mut attributes: Vec<(&str, Cow<'_, str>)> = vec![
         ("specversion", "1.0".into()),
@@ -63,9 +76,12 @@ pub(crate) fn attributes(envelope: &Envelope) -> Vec<(&str, Cow<'_, str>)> {
     attributes
 }
 
-/// The event that a message holds.
+/// The event that a message with these attributes holds, from whichever producer.
+///
+/// # Errors
+/// [`Malformed`], which keeps attributes and payload.
 #[expect(clippy::result_large_err, reason = "both sides are an envelope")]
-pub(crate) fn read(place: Place<'_>, attributes: Headers, payload: &[u8]) -> Result<Envelope, Malformed> {
+pub fn read(place: Place<'_>, attributes: Headers, payload: &[u8]) -> Result<Envelope, Malformed> {
     read_event(place.topic, attributes.clone(), payload)
         .map_err(|problem| Malformed { envelope: stand_in(place, attributes, payload), problem })
 }
@@ -260,7 +276,7 @@ mod tests {
     use super::*;
     use uuid::Uuid;
 
-    fn envelope() -> Envelope {
+    pub(super) fn envelope() -> Envelope {
         let event = NewEvent {
             id: EventId(Uuid::from_u128(0x0192_0000_0000_7000_8000_0000_0000_0001)),
             source: "/orders".into(),
@@ -284,7 +300,7 @@ mod tests {
         attributes(envelope).into_iter().map(|(name, value)| (name.to_owned(), value.into_owned())).collect()
     }
 
-    fn place() -> Place<'static> {
+    pub(super) fn place() -> Place<'static> {
         Place { topic: "orders", position: 9, stored_at: OffsetDateTime::UNIX_EPOCH }
     }
 

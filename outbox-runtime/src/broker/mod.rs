@@ -2,8 +2,7 @@
 //!
 //! Both traits are dyn-compatible, since a broker is chosen at run time: one boxed future a batch.
 
-#[cfg(any(feature = "kafka", feature = "nats", feature = "rabbitmq", feature = "redis"))]
-mod cloudevents;
+pub mod cloudevents;
 #[cfg(feature = "kafka")]
 pub mod kafka;
 #[cfg(feature = "local")]
@@ -17,8 +16,7 @@ pub mod rabbitmq;
 pub mod redis;
 #[cfg(any(feature = "rabbitmq", feature = "redis"))]
 mod tls;
-#[cfg(any(feature = "kafka", feature = "rabbitmq", feature = "redis"))]
-mod window;
+pub mod window;
 
 use crate::{envelope::Envelope, store::StoreError};
 use futures_util::future::BoxFuture;
@@ -73,8 +71,14 @@ pub trait Broker: Send + Sync + 'static {
     /// What it can do.
     fn capabilities(&self) -> Capabilities;
 
-    /// Connects and checks what can be checked; called once before work, retried by the caller when transient.
-    fn connect(&self) -> BoxFuture<'_, Result<(), BrokerError>>;
+    /// Connects and checks what can be checked; called once before work, retried by the caller when transient. By default
+    /// there is nothing to do before the first call.
+    ///
+    /// # Errors
+    /// [`BrokerError`]; work does not begin.
+    fn connect(&self) -> BoxFuture<'_, Result<(), BrokerError>> {
+        Box::pin(std::future::ready(Ok(())))
+    }
 
     /// Publishes a batch and waits for the broker's word on each: one outcome an event, in the order given.
     ///
@@ -167,7 +171,8 @@ pub struct SubscriptionConfig {
 
 /// One partition's deliveries to one consumer, in the order the broker has them.
 pub trait Subscription: Send {
-    /// Waits until there may be something to take, at the longest `at_most`.
+    /// Waits until there may be something to take, at the longest `at_most`. It must wait while [`Subscription::take`]
+    /// would give nothing, as for an event that waits behind a nacked one: its caller would go round without a pause.
     ///
     /// # Cancel safety
     /// If dropped, no delivery is lost.
@@ -250,6 +255,7 @@ pub struct Delivery {
     pub event: Result<Envelope, Malformed>,
 }
 
+
 /// A delivery that is no event of ours, kept as it came.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Malformed {
@@ -322,6 +328,15 @@ pub enum BrokerError {
 }
 
 impl BrokerError {
+    /// The broker cannot be reached or did not answer in time: `broker` could not `action`.
+    pub fn unavailable(
+        broker: &'static str,
+        action: &'static str,
+        source: impl Into<Box<dyn Error + Send + Sync>>,
+    ) -> Self {
+        Self::Unavailable { broker, action, source: source.into() }
+    }
+
     /// What may be wrong with more than the one event, as a word to compare; `None` when it is the event itself.
     pub(crate) fn shared_cause(&self) -> Option<String> {
         match self {

@@ -6,6 +6,20 @@ pub const PARTITIONS_DEFAULT: u16 = 16;
 /// The partition of unordered events.
 pub const ANY: &str = "any";
 
+/// The name of the partition of an event with that key, or without one, as [`Broker::partitions`] lists it.
+///
+/// [`Broker::partitions`]: super::Broker::partitions
+#[must_use]
+pub fn of(key: Option<&str>, partitions: u16) -> String {
+    key.map_or_else(|| ANY.to_owned(), |key| of_key(key, partitions).to_string())
+}
+
+/// The names of all partitions of a topic that has so many for events with a key.
+#[must_use]
+pub fn names(partitions: u16) -> Vec<String> {
+    (0..partitions).map(|number| number.to_string()).chain([ANY.to_owned()]).collect()
+}
+
 /// The partition of `key` among `partitions`: murmur2 of its UTF-8 bytes, without the sign bit, as Apache Kafka's
 /// `Utils.toPositive(Utils.murmur2(key)) % partitions`.
 #[must_use]

@@ -1,6 +1,8 @@
 //! What is delivered to this side and not acked: in the broker's order, each with what became of it.
 //!
 //! For brokers that give nothing back by themselves: a nacked delivery waits here, and later ones of its key behind it.
+//! A [`Subscription`](super::Subscription) keeps what it was given in a window, waits until something
+//! [is due](Window::is_due), and hands that over.
 
 use super::AckToken;
 use std::{
@@ -10,7 +12,8 @@ use std::{
 use tokio::time::Instant;
 
 /// What one partition has delivered and not heard back of: messages by their place in the broker's order.
-pub(super) struct Window<P, M> {
+#[derive(Debug)]
+pub struct Window<P, M> {
     held: BTreeMap<P, Held<M>>,
     places: HashMap<AckToken, P>,
     next_token: u64,
@@ -18,6 +21,7 @@ pub(super) struct Window<P, M> {
     ack_wait: Duration,
 }
 
+#[derive(Debug)]
 struct Held<M> {
     token: AckToken,
     message: M,
@@ -26,7 +30,7 @@ struct Held<M> {
     delivery_count: u32,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     Ready,
     /// The caller has it, since then.
@@ -36,23 +40,32 @@ enum State {
 }
 
 impl<P: Copy + Ord, M> Window<P, M> {
-    pub(super) fn new(ack_wait: Duration) -> Self {
+    /// An empty window; what has no ack after `ack_wait` is due again.
+    #[must_use]
+    pub fn new(ack_wait: Duration) -> Self {
         Self { held: BTreeMap::new(), places: HashMap::new(), next_token: 0, ack_wait }
     }
 
-    #[cfg(any(feature = "kafka", feature = "redis"))]
-    pub(super) fn len(&self) -> usize {
+    /// How many are here, with the caller or not.
+    #[must_use]
+    pub fn len(&self) -> usize {
         self.held.len()
     }
 
+    /// Whether nothing is here.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.held.is_empty()
+    }
+
     /// The first place of all that is here.
-    #[cfg(any(feature = "kafka", feature = "rabbitmq"))]
-    pub(super) fn first(&self) -> Option<P> {
+    #[must_use]
+    pub fn first(&self) -> Option<P> {
         self.held.keys().next().copied()
     }
 
     /// Keeps a delivery; one that is here already stays what it is.
-    pub(super) fn hold(&mut self, place: P, message: M, key: Option<String>) {
+    pub fn hold(&mut self, place: P, message: M, key: Option<String>) {
         if self.held.contains_key(&place) {
             return;
         }
@@ -63,8 +76,7 @@ impl<P: Copy + Ord, M> Window<P, M> {
     }
 
     /// Lets go what the caller does not have: if it is still this side's, the server gives it again.
-    #[cfg(feature = "redis")]
-    pub(super) fn let_go(&mut self) {
+    pub fn let_go(&mut self) {
         self.held.retain(|_, held| {
             let stays = held.state != State::Ready;
             if !stays {
@@ -75,32 +87,32 @@ impl<P: Copy + Ord, M> Window<P, M> {
     }
 
     /// Lets go of everything: the server gives it again, under other places. What the caller still says of it is not heard.
-    #[cfg(any(feature = "kafka", feature = "rabbitmq"))]
-    pub(super) fn let_all_go(&mut self) {
+    pub fn let_all_go(&mut self) {
         self.held.clear();
         self.places.clear();
     }
 
-    #[cfg(any(feature = "rabbitmq", feature = "redis"))]
-    pub(super) fn set_delivery_count(&mut self, place: P, count: u32) {
+    /// Says how often this one was delivered before it came here, this time included; 1 unless it is said.
+    pub fn set_delivery_count(&mut self, place: P, count: u32) {
         if let Some(held) = self.held.get_mut(&place) {
             held.delivery_count = count;
         }
     }
 
-    #[cfg(any(feature = "rabbitmq", feature = "redis"))]
-    pub(super) fn delivery_count(&self, token: AckToken) -> Option<u32> {
+    /// How often this one was delivered; `None` once it is acked.
+    #[must_use]
+    pub fn delivery_count(&self, token: AckToken) -> Option<u32> {
         Some(self.held.get(self.places.get(&token)?)?.delivery_count)
     }
 
     /// Whether something that was delivered before is still to be taken.
-    #[cfg(feature = "redis")]
-    pub(super) fn has_repeated(&self) -> bool {
+    #[must_use]
+    pub fn has_repeated(&self) -> bool {
         self.held.values().any(|held| held.state == State::Ready && held.delivery_count > 1)
     }
 
-    /// The caller is done with these.
-    pub(super) fn remove(&mut self, tokens: &[AckToken]) -> Vec<P> {
+    /// Forgets these, as the caller is done with them; returns their places, but for those that are gone already.
+    pub fn remove(&mut self, tokens: &[AckToken]) -> Vec<P> {
         let places: Vec<P> = tokens.iter().filter_map(|token| self.places.remove(token)).collect();
         for place in &places {
             self.held.remove(place);
@@ -108,7 +120,8 @@ impl<P: Copy + Ord, M> Window<P, M> {
         places
     }
 
-    pub(super) fn nack(&mut self, token: AckToken, delay: Duration) {
+    /// Keeps this one back until `delay` is over, and later ones of its key with it.
+    pub fn nack(&mut self, token: AckToken, delay: Duration) {
         let held = self.places.get(&token).and_then(|place| self.held.get_mut(place));
         if let Some(held) = held {
             held.state = State::Nacked(Instant::now() + delay);
@@ -116,17 +129,19 @@ impl<P: Copy + Ord, M> Window<P, M> {
     }
 
     /// Whether the caller may have something now.
-    pub(super) fn is_due(&self) -> bool {
+    #[must_use]
+    pub fn is_due(&self) -> bool {
         !self.due(1).is_empty()
     }
 
     /// When something that waits may be had.
-    pub(super) fn next_due(&self) -> Option<Instant> {
+    #[must_use]
+    pub fn next_due(&self) -> Option<Instant> {
         self.held.values().filter_map(|held| held.due_at(self.ack_wait)).min()
     }
 
-    /// Hands over what is due.
-    pub(super) fn take_due(&mut self, max: u32) -> Vec<(AckToken, P, &M)> {
+    /// Hands over what is due, at most `max`, in order.
+    pub fn take_due(&mut self, max: u32) -> Vec<(AckToken, P, &M)> {
         let now = Instant::now();
         let due = self.due(max as usize);
         for place in &due {

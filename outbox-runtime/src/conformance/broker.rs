@@ -39,6 +39,7 @@ use tokio::time::Instant;
 
 /// How long the suite waits for what must happen, on a busy machine too.
 const PATIENCE: Duration = Duration::from_secs(60);
+const HAS_BROKER: &str = "a rig without a publishing half brings and delivers events itself";
 /// Between two tries. A relay backs off here; without any pause a client would get no turn to connect.
 const TRY_PAUSE: Duration = Duration::from_millis(20);
 
@@ -58,11 +59,27 @@ pub trait Rig: Send + Sync {
     /// A topic that was never used.
     fn fresh_topic(&self) -> String;
 
-    /// Brings events to the broker in this order, as producer and relay do together, and waits until they are stored.
-    fn put<'a>(&'a self, events: &'a [NewEvent]) -> BoxFuture<'a, ()>;
+    /// Brings events to the broker in this order, as producer and relay do together, and waits until they are stored. By
+    /// default [`Rig::broker`] publishes one after the other, as events of one key are never in flight together.
+    fn put<'a>(&'a self, events: &'a [NewEvent]) -> BoxFuture<'a, ()> {
+        Box::pin(async move {
+            let broker = self.broker().expect(HAS_BROKER);
+            for event in events {
+                let published = publish(broker, std::slice::from_ref(event)).await;
+                assert!(
+                    matches!(published[..], [Published::Confirmed { duplicate: false }]),
+                    "{published:?}"
+                );
+            }
+        })
+    }
 
-    /// Opens a subscription as a new process would. The suite has no two of one partition and consumer at a time.
-    fn subscribe<'a>(&'a self, config: &'a SubscriptionConfig) -> BoxFuture<'a, Box<dyn Subscription>>;
+    /// Opens a subscription as a new process would: with a connection of its own, where there are connections. The suite
+    /// has no two of one partition and consumer at a time. By default that of [`Rig::broker`].
+    fn subscribe<'a>(&'a self, config: &'a SubscriptionConfig) -> BoxFuture<'a, Box<dyn Subscription>> {
+        let broker = self.broker().expect(HAS_BROKER);
+        Box::pin(async move { broker.subscribe(config).await.expect("the broker can be reached") })
+    }
 
     /// Whether an open subscription gets a delivery again, after a nack or the ack wait; if not, the next one does.
     fn redelivers_while_open(&self) -> bool {
@@ -78,8 +95,10 @@ pub trait Rig: Send + Sync {
         Box::pin(async move { subscription.ack(tokens).await.expect("the broker takes an ack") })
     }
 
-    /// The server behind the broker; `None` where there is none to kill.
-    fn server(&self) -> Option<&dyn Server>;
+    /// The server behind the broker; `None`, the default, where there is none to kill.
+    fn server(&self) -> Option<&dyn Server> {
+        None
+    }
 
     /// A broker of the same server with a wrong password; `None` where there are no passwords.
     fn intruder(&self) -> Option<Box<dyn Broker>> {
@@ -275,5 +294,5 @@ fn other_partition() -> String {
 }
 
 fn partition_of(key: &str) -> String {
-    partition::of_key(key, partition::PARTITIONS_DEFAULT).to_string()
+    partition::of(Some(key), partition::PARTITIONS_DEFAULT)
 }

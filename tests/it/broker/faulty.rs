@@ -5,7 +5,7 @@ use outbox::broker::{
     AckToken, Broker, BrokerError, Capabilities, Delivery, Malformed, Outgoing, Published, Subscription,
     SubscriptionConfig, partition,
 };
-use outbox::conformance::broker::{Rig, Server, check};
+use outbox::conformance::broker::{Rig, check};
 use outbox::envelope::{Envelope, NewEvent};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -124,8 +124,7 @@ impl Ram {
         if self.has(Fault::LosesHeaders) {
             envelope.event.headers.retain(|_, value| !value.is_empty());
         }
-        let of_key = |key: &String| partition::of_key(key, partition::PARTITIONS_DEFAULT).to_string();
-        let partition = envelope.key.as_ref().map_or(partition::ANY.to_owned(), of_key);
+        let partition = partition::of(envelope.key.as_deref(), partition::PARTITIONS_DEFAULT);
         let place = (envelope.topic.clone(), partition);
         shelf.events.entry(place).or_default().push(envelope);
         Published::Confirmed { duplicate: false }
@@ -138,10 +137,6 @@ impl Broker for Ram {
         (can.ordered, can.replayable, can.delivery_count) = (true, true, true);
         can.bytes_max = Some(BYTES_MAX);
         can
-    }
-
-    fn connect(&self) -> BoxFuture<'_, Result<(), BrokerError>> {
-        Box::pin(future::ready(Ok(())))
     }
 
     fn publish<'a>(
@@ -197,10 +192,6 @@ impl Rig for Ram {
             shelf.done.entry(reading.place()).or_insert_with(|| (0..count).collect());
         }
         Box::pin(future::ready(Box::new(reading) as Box<dyn Subscription>))
-    }
-
-    fn server(&self) -> Option<&dyn Server> {
-        None
     }
 }
 

@@ -116,8 +116,7 @@ impl Broker for NatsBroker {
     fn partitions<'a>(&'a self, topic: &'a str) -> BoxFuture<'a, Result<Vec<String>, BrokerError>> {
         Box::pin(async move {
             self.declare(topic).await?;
-            let numbered = (0..self.config.partitions).map(|partition| partition.to_string());
-            Ok(numbered.chain([partition::ANY.to_owned()]).collect())
+            Ok(partition::names(self.config.partitions))
         })
     }
 }

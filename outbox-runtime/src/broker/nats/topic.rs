@@ -15,10 +15,7 @@ const DESCRIPTION_PREFIX: &str = "outbox topic, partitions: ";
 
 /// The subject of one event.
 pub(super) fn subject(topic: &str, key: Option<&str>, event_type: &str, partitions: u16) -> String {
-    match key {
-        Some(key) => format!("{topic}.{}.{event_type}", partition::of_key(key, partitions)),
-        None => format!("{topic}.{}.{event_type}", partition::ANY),
-    }
+    format!("{topic}.{}.{event_type}", partition::of(key, partitions))
 }
 
 impl NatsBroker {

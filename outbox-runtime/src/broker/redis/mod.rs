@@ -111,8 +111,7 @@ impl Broker for RedisBroker {
     fn partitions<'a>(&'a self, topic: &'a str) -> BoxFuture<'a, Result<Vec<String>, BrokerError>> {
         Box::pin(async move {
             self.link.declare(topic).await?;
-            let numbered = (0..self.link.config.partitions).map(|partition| partition.to_string());
-            Ok(numbered.chain([partition::ANY.to_owned()]).collect())
+            Ok(partition::names(self.link.config.partitions))
         })
     }
 }

@@ -23,10 +23,7 @@ pub(super) fn stream(topic: &str, partition: &str) -> String {
 
 /// The key of the stream of one event.
 pub(super) fn stream_of(topic: &str, key: Option<&str>, partitions: u16) -> String {
-    match key {
-        Some(key) => stream(topic, &partition::of_key(key, partitions).to_string()),
-        None => stream(topic, partition::ANY),
-    }
+    stream(topic, &partition::of(key, partitions))
 }
 
 impl Link {

@@ -1,6 +1,6 @@
 //! The local broker on a store: the log is what delivers, and events come into it by a commit.
 
-use super::{Rig, Server};
+use super::Rig;
 use crate::{
     broker::{
         AckToken, Broker, Capabilities, Subscription, SubscriptionConfig,
@@ -103,9 +103,5 @@ impl<S: Store> Rig for LocalRig<S> {
                 subscription.ack(std::slice::from_ref(token)).await.expect("an ack is taken");
             }
         })
-    }
-
-    fn server(&self) -> Option<&dyn Server> {
-        None
     }
 }

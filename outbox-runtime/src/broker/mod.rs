@@ -255,7 +255,6 @@ pub struct Delivery {
     pub event: Result<Envelope, Malformed>,
 }
 
-
 /// A delivery that is no event of ours, kept as it came.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Malformed {

@@ -9,7 +9,7 @@ use outbox::broker::{
 use outbox::envelope::Envelope;
 use std::collections::HashSet;
 use std::fs::{File, OpenOptions, create_dir_all};
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::{Duration, SystemTime};
@@ -80,7 +80,8 @@ impl FileSubscription {
     fn open(folder: &Path, config: SubscriptionConfig) -> io::Result<Self> {
         create_dir_all(folder)?;
         let acks = folder.join(format!("{}.{}.acks", config.partition, config.consumer));
-        let acked = Lines::of(acks.clone()).read()?.into_iter().filter_map(|(_, line)| line.parse().ok());
+        let acked =
+            Lines::of(acks.clone()).read(usize::MAX)?.into_iter().filter_map(|(_, line)| line.parse().ok());
         let events = Lines::of(folder.join(format!("{}.events", config.partition)));
         let window = Window::new(config.ack_wait);
         Ok(Self { config, events, acked: acked.collect(), acks, window })
@@ -88,7 +89,9 @@ impl FileSubscription {
 
     /// Takes over what was published since.
     fn read(&mut self) -> Result<(), BrokerError> {
-        let lines = self.events.read().map_err(|error| BrokerError::unavailable(NAME, "receive", error))?;
+        let room = (self.config.in_flight_max as usize).saturating_sub(self.window.len());
+        let lines =
+            self.events.read(room).map_err(|error| BrokerError::unavailable(NAME, "receive", error))?;
         for (number, line) in lines.into_iter().filter(|(number, _)| !self.acked.contains(number)) {
             // Two partitions have lines of one number.
             let names = partition::names(partition::PARTITIONS_DEFAULT);
@@ -152,19 +155,21 @@ impl Lines {
         Self { path, offset: 0, number: 0 }
     }
 
-    fn read(&mut self) -> io::Result<Vec<(u64, String)>> {
+    /// The next lines, at most `max`.
+    fn read(&mut self, max: usize) -> io::Result<Vec<(u64, String)>> {
         let mut file = match File::open(&self.path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
             opened => opened?,
         };
         file.seek(SeekFrom::Start(self.offset))?;
-        let mut text = String::new();
-        file.read_to_string(&mut text)?;
-        text.truncate(text.rfind('\n').map_or(0, |end| end + 1));
-        self.offset += text.len() as u64;
-        let first = self.number;
-        self.number += text.lines().count() as u64;
-        Ok((first..).zip(text.lines().map(str::to_owned)).collect())
+        let (mut file, mut lines, mut line) = (BufReader::new(file), Vec::new(), String::new());
+        while lines.len() < max && file.read_line(&mut line)? > 0 && line.ends_with('\n') {
+            self.offset += line.len() as u64;
+            lines.push((self.number, line.trim_end().to_owned()));
+            self.number += 1;
+            line.clear();
+        }
+        Ok(lines)
     }
 }
 
@@ -174,7 +179,7 @@ fn append_line(path: &Path, line: &str) -> io::Result<()> {
     let mut last = [0];
     if file.seek(SeekFrom::End(-1)).is_ok() && file.read(&mut last)? == 1 && last != *b"\n" {
         let mut whole = Lines::of(path.to_owned());
-        whole.read()?;
+        whole.read(usize::MAX)?;
         file.set_len(whole.offset)?;
     }
     file.write_all(format!("{line}\n").as_bytes())?;

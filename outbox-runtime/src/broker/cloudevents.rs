@@ -3,9 +3,7 @@
 //!
 //! What is read is never guessed: a message that lacks a part of an event of ours is [`Malformed`] and keeps its bytes.
 
-mod structured;
-
-pub use structured::{DOCUMENT_TYPE, from_json, to_json};
+pub use super::structured::{DOCUMENT_TYPE, from_json, to_json};
 
 use crate::{
     broker::Malformed,
@@ -227,7 +225,7 @@ fn is_key(key: &str) -> bool {
 }
 
 /// An envelope that keeps the bytes of a message that is no event.
-fn stand_in(place: Place<'_>, attributes: Headers, payload: &[u8]) -> Envelope {
+pub(super) fn stand_in(place: Place<'_>, attributes: Headers, payload: &[u8]) -> Envelope {
     let key = attributes.get("partitionkey").filter(|key| is_key(key)).cloned();
     let mut headers = attributes;
     for value in headers.values_mut() {
@@ -272,11 +270,11 @@ impl Place<'_> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use uuid::Uuid;
 
-    pub(super) fn envelope() -> Envelope {
+    pub(in crate::broker) fn envelope() -> Envelope {
         let event = NewEvent {
             id: EventId(Uuid::from_u128(0x0192_0000_0000_7000_8000_0000_0000_0001)),
             source: "/orders".into(),
@@ -300,7 +298,7 @@ mod tests {
         attributes(envelope).into_iter().map(|(name, value)| (name.to_owned(), value.into_owned())).collect()
     }
 
-    pub(super) fn place() -> Place<'static> {
+    pub(in crate::broker) fn place() -> Place<'static> {
         Place { topic: "orders", position: 9, stored_at: OffsetDateTime::UNIX_EPOCH }
     }
 

@@ -14,6 +14,7 @@ pub mod partition;
 pub mod rabbitmq;
 #[cfg(feature = "redis")]
 pub mod redis;
+mod structured;
 #[cfg(any(feature = "rabbitmq", feature = "redis"))]
 mod tls;
 pub mod window;

@@ -4,7 +4,7 @@ use super::assert_tells_what_is_new;
 use super::parts::{event, publish, receive, subscription};
 use futures_util::future::BoxFuture;
 use outbox::broker::nats::{NatsBroker, NatsConfig};
-use outbox::broker::{Broker, BrokerError, Published, Subscription, SubscriptionConfig};
+use outbox::broker::{Broker, BrokerError, Subscription, SubscriptionConfig};
 use outbox::conformance::broker::{Rig, Server, check};
 use outbox::envelope::{EventId, NewEvent};
 use outbox_tests::{

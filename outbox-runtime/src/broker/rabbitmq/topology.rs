@@ -36,16 +36,12 @@ pub(super) fn queue(topic: &str, consumer: &str, partition: &str) -> String {
 
 /// The routing key of one event.
 pub(super) fn routing_key(key: Option<&str>, event_type: &str, partitions: u16) -> String {
-    match key {
-        Some(key) => format!("{}.{event_type}", partition::of_key(key, partitions)),
-        None => format!("{}.{event_type}", partition::ANY),
-    }
+    format!("{}.{event_type}", partition::of(key, partitions))
 }
 
 /// The partitions of every topic.
 pub(super) fn partitions(config: &RabbitMqConfig) -> Vec<String> {
-    let numbered = (0..config.partitions).map(|partition| partition.to_string());
-    numbered.chain([partition::ANY.to_owned()]).collect()
+    partition::names(config.partitions)
 }
 
 impl Line {

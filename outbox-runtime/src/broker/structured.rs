@@ -2,11 +2,11 @@
 //!
 //! The payload stands in `data` with its very bytes where it is JSON, and in `data_base64` where it is not.
 
-use super::{CONTENT_TYPE, Place, attributes, read, stand_in};
-use crate::{
-    broker::Malformed,
-    envelope::{Envelope, Headers},
+use super::{
+    Malformed,
+    cloudevents::{CONTENT_TYPE, Place, attributes, read, stand_in},
 };
+use crate::envelope::{Envelope, Headers};
 use base64::{Engine, prelude::BASE64_STANDARD};
 use serde_json::value::RawValue;
 use std::{borrow::Cow, collections::BTreeMap};
@@ -77,7 +77,7 @@ fn text_of(value: &RawValue) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{envelope, place};
+    use super::super::cloudevents::tests::{envelope, place};
     use super::*;
     use serde_json::Value;
 

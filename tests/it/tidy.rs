@@ -166,7 +166,7 @@ fn files_and_functions_stay_short() {
     none(&breaches);
 }
 
-/// G10: what every author must write again is in the framework.
+/// What every author would write again is in the framework.
 #[test]
 fn a_broker_of_somebody_elses_takes_less_than_200_lines() {
     let lines = source::read("tests/file-broker/src/lib.rs").lines().count();

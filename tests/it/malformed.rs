@@ -1,6 +1,8 @@
 //! Rows that a writer of its own has filled with what no reader can take apart: each is set aside, and nothing else waits.
 
+use outbox::lease::Owner;
 use outbox::sqlite::SqliteStore;
+use outbox::store::{Retention, Store};
 use outbox::{DeadLetter, DeadLetterFilter, Outbox, RelayConfig, Terms};
 use outbox_tests::memory_broker::MemoryBroker;
 use outbox_tests::world::{World, eventually, noted, numbers_of, quick, quick_relay};
@@ -120,6 +122,27 @@ async fn a_consumer_sets_each_malformed_row_aside_and_handles_all_others() {
     world.outbox.discard(&DeadLetterFilter::default(), &Terms::new("test", "mended")).await.unwrap();
     world.effects_of(2 * ODD.len()).await;
     consumer.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_row_whose_time_cannot_be_read_leaves_the_log_when_it_is_set_aside() {
+    let world = with_odd_rows().await;
+    let count = async |sql: &'static str| -> i64 {
+        sqlx::query_scalar(sql).fetch_one(world.outbox.store().pool()).await.unwrap()
+    };
+    let rows = count("SELECT count(*) FROM outbox_log").await;
+    let sweep = async || world.outbox.store().sweep(Owner::new(), &Retention::default()).await.unwrap();
+    sweep().await;
+    assert_eq!(count("SELECT count(*) FROM outbox_log").await, rows, "nobody has read it");
+    let relay = world.relay(Arc::new(MemoryBroker::default())).await;
+    set_aside(&world.outbox).await;
+    eventually("all is settled", async || world.relay_lag().await == 0).await;
+    relay.stop().await.unwrap();
+
+    sweep().await;
+
+    assert_eq!(count("SELECT count(*) FROM outbox_log WHERE typeof(occurred_at) = 'text'").await, 0);
+    assert_eq!(count("SELECT count(*) FROM outbox_log").await, rows - 1, "the others are young");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -91,7 +91,11 @@ pub(super) fn ask<T>(
     loop {
         let left = deadline.saturating_duration_since(Instant::now());
         let error = match call(client, left.min(SLICE)) {
-            Ok(answer) => return Ok(answer),
+            Ok(answer) => {
+                // It may have been refused before.
+                let _ = client.context().0.take_refusal(action);
+                return Ok(answer);
+            }
             Err(error) => error,
         };
         // Nothing is assigned, so no message is lost.

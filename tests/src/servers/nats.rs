@@ -4,6 +4,8 @@
 //! [`Nats::installed`].
 
 use super::{Process, find_program, free_port, logged, not_installed, ready, server_dir};
+use base64::{Engine, prelude::BASE64_STANDARD};
+use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -197,6 +199,18 @@ impl Nats {
     pub async fn count_messages(&self, topic: &str) -> u64 {
         let info = self.ask(&format!("STREAM.INFO.{topic}"), "").await;
         info["state"]["messages"].as_u64().expect("the topic exists")
+    }
+
+    /// The headers and the body of the first message of a topic, as it is stored.
+    pub async fn first_message(&self, topic: &str) -> (BTreeMap<String, String>, Vec<u8>) {
+        let stored = self.ask(&format!("STREAM.MSG.GET.{topic}"), r#"{"seq":1}"#).await;
+        let part = |name: &str| {
+            let text = stored["message"][name].as_str().expect("the topic has a message");
+            BASE64_STANDARD.decode(text).expect("the server writes base64")
+        };
+        let headers = String::from_utf8(part("hdrs")).expect("the headers are UTF-8");
+        let headers = headers.lines().filter_map(|line| line.split_once(": "));
+        (headers.map(|(name, value)| (name.to_owned(), value.to_owned())).collect(), part("data"))
     }
 
     /// Removes a topic with all its messages.

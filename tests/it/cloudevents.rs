@@ -1,6 +1,8 @@
 //! What each broker carries, read by a reader that we did not write, in another language.
 
 use base64::{Engine, prelude::BASE64_STANDARD};
+use lapin::options::{BasicGetOptions, QueueBindOptions, QueueDeclareOptions};
+use lapin::types::{AMQPValue, FieldTable, ShortString};
 use outbox::broker::cloudevents::{DOCUMENT_TYPE, to_json};
 use outbox::broker::kafka::{KafkaBroker, KafkaConfig};
 use outbox::broker::nats::{NatsBroker, NatsConfig};
@@ -55,20 +57,17 @@ async fn what_rabbitmq_carries_is_read_by_another_program() {
     let Some(server) = RabbitMq::shared().await else { return };
     let sent = envelope(&server.fresh_topic());
     let broker = RabbitMqBroker::new(RabbitMqConfig { server: server.url(), ..RabbitMqConfig::default() });
-    let subscription = SubscriptionConfig {
-        consumer: "python".to_owned(),
-        topic: sent.topic.clone(),
-        partition: partition_of(&sent),
-        ack_wait: Duration::from_secs(30),
-        in_flight_max: 1,
-    };
-    // A consumer's queues are there from its first subscription on.
-    drop(broker.subscribe(&subscription).await.unwrap());
-    publish(&broker, &sent).await;
+    broker.partitions(&sent.topic).await.unwrap();
     let (_connection, channel) = server.connect().await.unwrap();
-    let queue = format!("{}.python.{}", sent.topic, partition_of(&sent));
-    let got = channel.basic_get(queue.into(), lapin::options::BasicGetOptions::default()).await;
-    let got = got.unwrap().unwrap();
+    let queue = channel.queue_declare("".into(), QueueDeclareOptions::default(), FieldTable::default()).await;
+    let queue = queue.unwrap().name().clone();
+    let (options, arguments) = (QueueBindOptions::default(), FieldTable::default());
+    let bound = channel.queue_bind(queue.clone(), sent.topic.as_str().into(), "#".into(), options, arguments);
+    bound.await.unwrap();
+    // A consumer's queues are there from its first subscription on; without any the event waits in the store.
+    drop(broker.subscribe(&subscription(&sent)).await.unwrap());
+    publish(&broker, &sent).await;
+    let got = channel.basic_get(queue, BasicGetOptions::default()).await.unwrap().unwrap();
     let mut headers: Headers =
         got.properties.headers().as_ref().unwrap().inner().iter().map(of_amqp).collect();
     headers.insert(CONTENT_TYPE.to_owned(), got.properties.content_type().as_ref().unwrap().to_string());
@@ -84,8 +83,18 @@ async fn what_kafka_carries_is_read_by_another_program() {
     assert_read("kafka", headers, &body, &sent);
 }
 
-fn of_amqp((name, value): (&lapin::types::ShortString, &lapin::types::AMQPValue)) -> (String, String) {
-    let lapin::types::AMQPValue::LongString(text) = value else { panic!("{name} is no text: {value:?}") };
+fn subscription(sent: &Envelope) -> SubscriptionConfig {
+    SubscriptionConfig {
+        consumer: "python".to_owned(),
+        topic: sent.topic.clone(),
+        partition: partition_of(sent),
+        ack_wait: Duration::from_secs(30),
+        in_flight_max: 1,
+    }
+}
+
+fn of_amqp((name, value): (&ShortString, &AMQPValue)) -> (String, String) {
+    let AMQPValue::LongString(text) = value else { panic!("{name} is no text: {value:?}") };
     (name.to_string(), text.to_string())
 }
 

@@ -391,6 +391,33 @@ async fn a_delivery_that_the_server_keeps_back_comes_before_newer_ones_however_l
     }
 }
 
+/// G7: whatever the server was told by somebody else.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_delivery_that_the_server_would_keep_back_for_long_is_asked_for_by_its_place() {
+    const KEPT_BACK: Duration = Duration::from_secs(120);
+    if Nats::private().await.is_none() {
+        return;
+    }
+    for program in Nats::installed() {
+        let server = Nats::private_of(&program).await;
+        let (topic, broker) = (server.fresh_topic(), NatsBroker::new(config(server.url())));
+        let sent: Vec<NewEvent> = (0..3).map(|_| event(&topic, Some("foobar"))).collect();
+        for event in &sent {
+            publish(&broker, event).await.unwrap();
+        }
+        let config = SubscriptionConfig { ack_wait: Duration::from_secs(60), ..subscription(&topic, "14") };
+        let mut receiving = broker.subscribe(&config).await.unwrap();
+        server.take_raw(&topic, DURABLE, 2).await;
+        server.nack_raw(&topic, DURABLE, 1, KEPT_BACK).await;
+
+        // Within its patience of 30 s.
+        let received = receive(&mut *receiving, 3).await;
+
+        let expected: Vec<EventId> = sent.iter().map(|event| event.id).collect();
+        assert_eq!(received, expected, "on {}", program.display());
+    }
+}
+
 /// Only one of two is missing, and the other one's ack by another process makes the number of those awaited right.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_ack_by_another_process_makes_up_for_no_delivery_that_is_missing() {

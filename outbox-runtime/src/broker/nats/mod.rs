@@ -12,8 +12,8 @@
 
 mod config;
 mod error;
-mod gone;
 mod header;
+mod missing;
 mod publish;
 mod subscribe;
 mod topic;

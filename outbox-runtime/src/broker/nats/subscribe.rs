@@ -19,7 +19,8 @@
 //! of another process, can then only make it take another turn. What the caller does not have yet is let go before.
 //!
 //! This goes on for as long as it takes: a newer event is never given before an older one that may come. What is gone from
-//! the stream never comes, and the server is told not to wait for it ([`gone`](super::gone)).
+//! the stream never comes, and the server is told not to wait for it; what it keeps back is asked for by its place
+//! ([`missing`](super::missing)).
 //!
 //! Only in order does it yield, lowest first. The states are kept in the subscription, since a caller drops `next`
 //! whenever something else happens first.
@@ -30,7 +31,7 @@
 use super::{
     NoBody,
     error::{answered, refused, unavailable},
-    gone, header, request,
+    header, missing, request,
 };
 use crate::broker::{
     AckToken, BrokerError, Delivery, Subscription, SubscriptionConfig,
@@ -64,7 +65,7 @@ const REQUEST_GRACE: Duration = Duration::from_millis(250);
 const EXPIRY: Duration = Duration::from_millis(200);
 /// What a server gets that was busier, at most: each time twice as long as before.
 const EXPIRY_MAX: Duration = Duration::from_secs(5);
-/// After so many tries it is looked whether something is gone: a server that is only slow is not asked more.
+/// After so many tries it is looked what is missing: a server that is only slow is not asked more.
 const TRIES_BEFORE_LOOK: u32 = 3;
 /// How long nothing may come of what is missing, until the server is taken not to have looked in time.
 const STANDSTILL_MAX: Duration = Duration::from_secs(1);
@@ -92,11 +93,13 @@ pub(super) struct NatsSubscription {
     awaited: Awaited,
     /// The last place that was delivered before this subscription; `None` until the server has said it.
     given_until: Option<u64>,
-    /// How far what is gone was looked for.
+    /// The last place that came here.
+    seen_until: u64,
+    /// How far what is missing was looked for.
     looked_until: u64,
     /// When catching up began, or was last told to take long.
     told_at: Option<Instant>,
-    /// When something came last, or was to begin to come.
+    /// When something that is missing came last, or was to begin to come.
     came_at: Instant,
     /// How often all that the server waits for was collected in vain.
     tries: u32,
@@ -124,22 +127,29 @@ enum Phase {
 #[derive(Debug, Default)]
 struct Awaited {
     count: usize,
-    /// The last place that was delivered; what comes from above it is new.
+    /// The last place that was delivered, as far as the server says: one of version 2.9 counts back when it takes up a
+    /// delivery just as the request for it ends.
     last_place: u64,
     /// The places that came again since.
     repeated: BTreeSet<u64>,
+    /// Those that came for the first time since.
+    new: BTreeSet<u64>,
 }
 
 impl Awaited {
-    fn of(info: &Info) -> Self {
-        let last_place = info.delivered.stream_sequence;
-        Self { count: info.num_ack_pending, last_place, repeated: BTreeSet::new() }
+    /// What the durable says of itself, after deliveries up to `seen_until` have come here.
+    fn of(info: &Info, seen_until: u64) -> Self {
+        let last_place = info.delivered.stream_sequence.max(seen_until);
+        Self { count: info.num_ack_pending, last_place, ..Self::default() }
     }
 
-    fn note(&mut self, place: u64) {
-        if place <= self.last_place {
-            self.repeated.insert(place);
+    /// Takes note of what came, delivered so often by the server's own count; says whether that was missing.
+    fn note(&mut self, place: u64, delivery_count: i64) -> bool {
+        let is_repeated = place <= self.last_place || (delivery_count > 1 && !self.new.contains(&place));
+        if !is_repeated {
+            self.new.insert(place);
         }
+        is_repeated && self.repeated.insert(place)
     }
 
     fn are_complete(&self) -> bool {
@@ -151,7 +161,7 @@ impl Awaited {
 struct Answer {
     consumer: Consumer<pull::Config>,
     info: Info,
-    /// How far what is gone was looked for.
+    /// How far what is missing was looked for.
     looked_until: Option<u64>,
 }
 
@@ -191,6 +201,7 @@ impl NatsSubscription {
             phase: Phase::Unknown,
             awaited: Awaited::default(),
             given_until: None,
+            seen_until: 0,
             looked_until: 0,
             told_at: None,
             came_at: Instant::now(),
@@ -243,7 +254,7 @@ impl NatsSubscription {
                 sleep_until(until).await;
                 let info = self.declare(self.config.ack_wait, false).await?;
                 self.last_delivery = info.delivered.consumer_sequence;
-                self.awaited = Awaited::of(&info);
+                self.awaited = Awaited::of(&info, self.seen_until);
                 self.came_at = Instant::now();
                 self.phase = Phase::Collecting;
             }
@@ -282,13 +293,13 @@ impl NatsSubscription {
     }
 
     /// Declares the durable, also one that somebody deleted, or changes its ack wait; says where it stands. With `looks`
-    /// the server is told what is gone.
+    /// it is looked what is missing.
     async fn declare(&mut self, ack_wait: Duration, looks: bool) -> Result<Info, BrokerError> {
-        let (context, config, looked_until) =
-            (&self.context, &self.config, looks.then_some(self.looked_until));
+        let (context, config, awaited) = (&self.context, &self.config, &self.awaited);
+        let look_after = looks.then(|| (self.looked_until, awaited.repeated.clone()));
         let asking = self
             .asking
-            .get_or_insert_with(|| Box::pin(ask(context.clone(), config.clone(), ack_wait, looked_until)));
+            .get_or_insert_with(|| Box::pin(ask(context.clone(), config.clone(), ack_wait, look_after)));
         let answer = asking.await;
         self.asking = None;
         let Answer { consumer, info, looked_until } = answer?;
@@ -363,11 +374,11 @@ impl NatsSubscription {
 
     /// Keeps a delivery and returns the server's number of it.
     fn hold(&mut self, message: Message) -> Result<u64, BrokerError> {
-        self.came_at = Instant::now();
         let info = message.info().map_err(|error| unavailable(RECEIVE, error))?;
         let (place, number) = (info.stream_sequence, info.consumer_sequence);
-        if self.phase == Phase::Collecting {
-            self.awaited.note(place);
+        self.seen_until = self.seen_until.max(place);
+        if self.phase == Phase::Collecting && self.awaited.note(place, info.delivered) {
+            self.came_at = Instant::now();
         }
         let key = header::read(message.headers.as_ref()).remove("partitionkey");
         match self.held.get_mut(&place) {
@@ -497,12 +508,12 @@ async fn ask(
     context: jetstream::Context,
     config: SubscriptionConfig,
     ack_wait: Duration,
-    look_after: Option<u64>,
+    look_after: Option<(u64, BTreeSet<u64>)>,
 ) -> Result<Answer, BrokerError> {
     let consumer = declare(&context, &config, ack_wait).await?;
     let info = info(&context, &config).await?;
     let looked_until = match look_after {
-        Some(place) => Some(gone::ack(&context, &config.topic, &info, place).await?),
+        Some((place, known)) => Some(missing::look(&context, &config.topic, &info, place, &known).await?),
         None => None,
     };
     Ok(Answer { consumer, info, looked_until })
@@ -552,5 +563,30 @@ fn delivery_of(topic: &str, place: u64, message: &Message) -> Delivery {
     Delivery {
         token: AckToken(place),
         event: cloudevents::read(place_in_topic, attributes, &message.payload),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_came_again_is_counted_though_the_server_counted_its_deliveries_back() {
+        let mut awaited = Awaited { count: 3, last_place: 2, ..Awaited::default() };
+        for (place, delivery_count, was_missing) in [(1, 1, true), (2, 2, true), (2, 3, false), (3, 2, true)]
+        {
+            assert!(!awaited.are_complete());
+            assert_eq!(awaited.note(place, delivery_count), was_missing, "{place} {delivery_count}");
+        }
+        assert!(awaited.are_complete());
+    }
+
+    #[test]
+    fn what_came_for_the_first_time_makes_up_for_nothing_that_is_missing() {
+        let mut awaited = Awaited { count: 2, last_place: 2, ..Awaited::default() };
+        for (place, delivery_count) in [(2, 2), (3, 1), (3, 2)] {
+            awaited.note(place, delivery_count);
+        }
+        assert!(!awaited.are_complete());
     }
 }

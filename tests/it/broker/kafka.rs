@@ -39,16 +39,6 @@ impl Rig for KafkaRig {
         self.server.fresh_topic()
     }
 
-    fn put<'a>(&'a self, events: &'a [NewEvent]) -> BoxFuture<'a, ()> {
-        Box::pin(async move {
-            // One at a time: events of one key are never in flight together.
-            for event in events {
-                let published = publish(&self.broker, event).await.expect("the server is running");
-                assert!(matches!(published, Published::Confirmed { duplicate: false }), "{published:?}");
-            }
-        })
-    }
-
     fn subscribe<'a>(&'a self, config: &'a SubscriptionConfig) -> BoxFuture<'a, Box<dyn Subscription>> {
         // A connection of its own, as another process has.
         let broker = KafkaBroker::new(self::config(self.server.guarded_url("s3cret")));

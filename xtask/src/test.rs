@@ -33,10 +33,6 @@ pub(crate) fn run(filter: &[String]) -> Result<(), String> {
         status(command)
     };
     with_servers(&mut cargo(&["test", "--locked", "--workspace", "--all-features"]))?;
-    if filter.is_empty() {
-        let alone = ["test", "--locked", "--workspace", "--all-features", "--test", "it", "--", "--ignored"];
-        with_servers(&mut cargo(&alone))?;
-    }
     // The macro cases are a package of their own, as trybuild builds its dependencies again; a broker of somebody else's is
     // one, as only so it has no more than the public documentation shows.
     for manifest in ["tests/ui/Cargo.toml", "tests/file-broker/Cargo.toml"] {

@@ -189,7 +189,6 @@ async fn an_event_that_breaks_its_connection_each_time_is_set_aside_and_delays_n
     }
 }
 
-#[ignore = "an open fault: since suspects are worked in lots, the others wait for over a minute in about a third of its runs"]
 #[tokio::test(flavor = "multi_thread")]
 async fn an_event_that_ends_the_server_each_time_is_alone_set_aside() {
     let Some(postgres) = Postgres::private().await else { return };

@@ -155,17 +155,27 @@ impl<S: Store> Session<'_, S> {
         };
         let lanes = stream::iter(lanes_of(lot)).map(work_lane).buffer_unordered(worker.concurrency());
         let mut lanes = pin!(lanes);
-        let mut cleared = 0;
+        let (mut cleared, mut failed) = (0, None);
         while let Some(done) = lanes.next().await {
-            let done = done?;
+            let done = match done {
+                Ok(done) => done,
+                Err(error) if error.is_lease_lost() => return Err(error),
+                // One of the others may be about to remember what has broken all connections.
+                Err(error) => {
+                    failed.get_or_insert(error);
+                    continue;
+                }
+            };
             let tokens: Vec<AckToken> = done.iter().filter_map(|(token, _)| *token).collect();
             for (token, handled) in done {
                 cleared += u32::from(!matches!(handled, Handled::Duplicate | Handled::Ignored));
                 self.note(token, handled);
             }
-            subscription.ack(&tokens).await?;
+            if let Err(error) = subscription.ack(&tokens).await {
+                failed.get_or_insert(error.into());
+            }
         }
-        Ok(cleared)
+        failed.map_or(Ok(cleared), Err)
     }
 }
 

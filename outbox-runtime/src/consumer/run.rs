@@ -242,7 +242,29 @@ impl<S: Store> Session<'_, S> {
         concurrency: usize,
     ) -> Result<(), StepError> {
         let worker = self.worker;
+        let start = |lane: Lane, work: Work| async move {
+            let result = worker.handle(&work).await;
+            Ended { lane, result, token: token_of(&work) }
+        };
         let mut steps = Steps { running: FuturesUnordered::new(), ended: Vec::new() };
+        let worked = self.beside_each_other(subscription, concurrency, &mut steps, start).await;
+        // What has broken all connections is about to be remembered by one of these, and would else do so again.
+        if worked.as_ref().is_err_and(|error| !error.is_lease_lost()) {
+            while !steps.running.is_empty() {
+                self.grant.moved();
+                let _ = tokio::time::timeout(WAIT_MAX, steps.next_ended()).await;
+            }
+        }
+        worked
+    }
+
+    async fn beside_each_other<F: Future<Output = Ended>>(
+        &mut self,
+        subscription: &mut (dyn Subscription + 'static),
+        concurrency: usize,
+        steps: &mut Steps<F>,
+        start: impl Fn(Lane, Work) -> F,
+    ) -> Result<(), StepError> {
         loop {
             self.grant.moved();
             let stopping = self.grant.hand_over.is_cancelled();
@@ -267,10 +289,7 @@ impl<S: Store> Session<'_, S> {
             }
             while !stopping && self.alone.is_none() && steps.running.len() < concurrency {
                 let Some((lane, work)) = self.lanes.pop() else { break };
-                steps.running.push(async move {
-                    let result = worker.handle(&work).await;
-                    Ended { lane, result, token: token_of(&work) }
-                });
+                steps.running.push(start(lane, work));
             }
             if !steps.ended.is_empty() {
                 continue;

@@ -71,14 +71,14 @@ async fn a_dead_letter_of_an_older_version_is_replayed_as_the_one_the_handler_ta
 }
 
 #[derive(EventSet)]
-#[allow(dead_code, reason = "only which variant it is matters")]
+#[expect(dead_code, reason = "only which variant it is matters")]
 enum Any {
     Newest(Moved),
     Second(MovedV2),
 }
 
 #[derive(EventSet)]
-#[allow(dead_code, reason = "only which variant it is matters")]
+#[expect(dead_code, reason = "only which variant it is matters")]
 enum Older {
     Second(MovedV2),
     First(MovedV1),

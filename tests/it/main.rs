@@ -37,6 +37,7 @@ mod simulation;
 mod start;
 mod stop;
 mod store;
+mod storefront;
 mod tidy;
 mod torture;
 mod user_crate;

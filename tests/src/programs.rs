@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
 /// What one build makes. All features of the whole workspace: then a run of all tests has built every part already.
-const BUILD: [&str; 9] = [
+const BUILD: [&str; 12] = [
     "build",
     "--locked",
     "--workspace",
@@ -14,6 +14,9 @@ const BUILD: [&str; 9] = [
     "--quiet",
     "--bin=outbox",
     "--bin=github-events",
+    "--bin=storefront",
+    "--bin=storefront-v1",
+    "--bin=storefront-v2",
     "--example=quickstart",
 ];
 
@@ -35,6 +38,14 @@ pub fn github_events() -> Command {
     program("github-events")
 }
 
+/// The example `storefront`, whose services stand beside it: without cargo it builds nothing.
+#[must_use]
+pub fn storefront() -> Command {
+    let mut command = program("storefront");
+    command.env_remove("CARGO");
+    command
+}
+
 /// A command that starts the program of that name, without any address of the surroundings.
 fn program(name: &str) -> Command {
     static BUILT: OnceLock<Vec<PathBuf>> = OnceLock::new();
@@ -42,7 +53,7 @@ fn program(name: &str) -> Command {
     let path = built.iter().find(|path| path.file_stem().is_some_and(|stem| stem == name));
     let mut command = Command::new(path.unwrap_or_else(|| panic!("cargo built no program `{name}`")));
     let own = ["OUTBOX_DATABASE_URL", "OUTBOX_BROKER_URL", "OUTBOX_DEAD_LETTER_WEBHOOK"];
-    for address in own.into_iter().chain(["DATABASE_URL", "NATS_URL"]) {
+    for address in own.into_iter().chain(["DATABASE_URL", "BROKER_URL", "NATS_URL"]) {
         command.env_remove(address);
     }
     command.stdin(Stdio::null());

@@ -8,6 +8,7 @@ mod torture;
 // The linker drops a crate of events that nobody names.
 use github_webhook_events as _;
 use std::process::ExitCode;
+use storefront_events as _;
 
 const USAGE: &str = "\
 Commands of this repository:

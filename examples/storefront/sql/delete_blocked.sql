@@ -1,0 +1,2 @@
+-- Lifts the block from the card of customer $1.
+DELETE FROM billing.blocked WHERE customer = $1

@@ -19,5 +19,17 @@ pub mod orders;
 pub mod service;
 pub mod shipping;
 
+use std::error::Error;
+
 /// How a handler or a service ends.
-pub type Result<T = ()> = std::result::Result<T, Box<dyn std::error::Error + Send + Sync>>;
+pub type Result<T = ()> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
+
+/// Tells of an error and what led to it.
+pub fn tell(error: &(dyn Error + 'static)) {
+    eprintln!("error: {error}");
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        eprintln!("  because: {error}");
+        cause = error.source();
+    }
+}

@@ -103,12 +103,7 @@ pub async fn main<E: Event + Send + Sync + 'static>(placed: fn(Order) -> E) -> E
     match serve(Args::parse(), placed).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("error: {error}");
-            let mut cause = error.source();
-            while let Some(error) = cause {
-                eprintln!("  because: {error}");
-                cause = error.source();
-            }
+            crate::tell(&*error);
             ExitCode::FAILURE
         }
     }

@@ -3,8 +3,8 @@
 //! The first line is the address of a database of PostgreSQL, the second that of the broker, if one was asked for.
 
 use outbox_tests::servers::{BrokerServer, Kafka, Nats, Postgres, RabbitMq, Redis};
+use std::io;
 use std::process::ExitCode;
-use tokio::io::{AsyncReadExt, stdin};
 
 #[tokio::main]
 async fn main() -> ExitCode {
@@ -30,6 +30,7 @@ async fn main() -> ExitCode {
     if let Some(broker) = &broker {
         println!("{}", broker.url());
     }
-    while stdin().read(&mut [0; 64]).await.is_ok_and(|read| read > 0) {}
+    // Nothing else is to be done meanwhile. An error is an end too.
+    let _ = io::copy(&mut io::stdin(), &mut io::sink());
     ExitCode::SUCCESS
 }

@@ -44,7 +44,7 @@ impl Customers {
             let (address, is_closing, next) = (address.clone(), is_closing.clone(), next.clone());
             ordering.spawn(async move {
                 let mut receipts = Ledger::new();
-                let mut tick = interval(Duration::from_secs(1) * CUSTOMERS / rate.max(1));
+                let mut tick = interval(Duration::from_secs(1) * CUSTOMERS / rate);
                 let mut connection = None;
                 while !is_closing.load(Ordering::Relaxed) {
                     tick.tick().await;

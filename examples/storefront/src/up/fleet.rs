@@ -145,11 +145,6 @@ impl Fleet {
         Ok(())
     }
 
-    /// Whether every service is of that release.
-    pub(crate) fn is_all(&self, release: Release) -> bool {
-        self.members.iter().all(|member| member.release == release)
-    }
-
     /// The release of each service.
     pub(crate) fn releases(&self) -> String {
         let number = |member: &Member| if member.release == Release::One { "1" } else { "2" };

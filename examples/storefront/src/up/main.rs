@@ -15,9 +15,9 @@ mod shop;
 mod view;
 
 use check::{Ledger, Verdict};
-use clap::Parser;
+use clap::{Parser, value_parser};
 use customers::Customers;
-use fleet::{Fleet, Release};
+use fleet::Fleet;
 use servers::Servers;
 use shop::Shop;
 use sqlx::PgPool;
@@ -57,13 +57,13 @@ struct Up {
     #[arg(long, value_enum, default_value_t = BrokerName::Local)]
     broker: BrokerName,
     /// How long customers order
-    #[arg(long, value_name = "N", default_value_t = 60)]
+    #[arg(long, value_name = "N", default_value_t = 60, value_parser = value_parser!(u32).range(1..))]
     seconds: u32,
     /// Kills the services at random, again and again
     #[arg(long)]
     kill: bool,
     /// How many orders come in a second
-    #[arg(long, value_name = "N", default_value_t = 40)]
+    #[arg(long, value_name = "N", default_value_t = 40, value_parser = value_parser!(u32).range(1..))]
     rate: u32,
     /// The address of the PostgreSQL database
     #[arg(long, value_name = "URL", env = "DATABASE_URL", hide_env_values = true)]
@@ -82,7 +82,7 @@ async fn main() -> ExitCode {
     match counted {
         Ok(verdict) => verdict.show(),
         Err(error) => {
-            eprintln!("error: {error}");
+            storefront::tell(&*error);
             ExitCode::FAILURE
         }
     }
@@ -119,7 +119,7 @@ async fn run(args: &Up, fleet: &mut Fleet, shop: &Shop, view: &mut View) -> Resu
     let begun = Instant::now();
     let mut next_kill = begun + pause();
     let mut tick = interval(TEND);
-    while begun.elapsed() < span {
+    while begun.elapsed() < span || !moves.is_empty() {
         tick.tick().await;
         fleet.all_run()?;
         if let Some((_, service)) = moves.pop_if(|(at, _)| *at <= begun.elapsed()) {
@@ -132,7 +132,6 @@ async fn run(args: &Up, fleet: &mut Fleet, shop: &Shop, view: &mut View) -> Resu
         }
         view.show(shop, fleet).await?;
     }
-    assert!(fleet.is_all(Release::Two), "every service was moved before the end");
     Ok(())
 }
 

@@ -30,6 +30,7 @@ pub use outbox_runtime::{
     dead_letter::{self, AuditFilter, DeadLetter, DeadLetterFilter, Terms},
     draft,
     envelope::{self, EventId},
+    finding::{self, Finding, Tolerance},
     held, lease, marker,
     range::{self, Range},
     relay::{self, RelayConfig},

@@ -11,9 +11,11 @@ pub mod conformance;
 pub mod consumer;
 pub mod cursor;
 pub mod dead_letter;
+mod doctor;
 mod draft;
 mod enqueue;
 pub mod envelope;
+pub mod finding;
 mod forgetting;
 #[doc(hidden)]
 pub mod gaps;

@@ -57,6 +57,8 @@ pub(super) enum Command {
     Relay(RelayArgs),
     /// Shows each relay and consumer in numbers
     Status,
+    /// Looks for what is wrong or will be, and says how to mend it; ends with 1 when something is
+    Doctor,
     /// Lists, shows, replays and discards the events that were given up
     #[command(subcommand)]
     DeadLetters(DeadLettersCommand),

@@ -7,7 +7,7 @@ use super::{
     address::Address, command::Requested, database::Repaired, failure::Failure, moment, output::Output,
 };
 use crate::{
-    Cancellation, DeadLetter, EventId, Forgetting, Scheduled,
+    Cancellation, DeadLetter, EventId, Finding, Forgetting, Scheduled,
     dead_letter::AuditEntry,
     held::Stage,
     range::{Range, RangePlan, RangeReplay},
@@ -301,4 +301,21 @@ pub(super) fn forgetting<W: Write>(
         "held": held,
         "deadLetters": dead_letters,
     }))
+}
+
+/// What is wrong.
+pub(super) fn findings<W: Write>(output: &mut Output<W>, findings: &[Finding]) -> Result<(), Failure> {
+    let findings: Vec<_> = findings
+        .iter()
+        .map(|finding| {
+            json!({
+                "code": finding.code,
+                "about": finding.about,
+                "problem": finding.problem,
+                "why": finding.why,
+                "fix": finding.fix,
+            })
+        })
+        .collect();
+    output.json(&json!({ "findings": findings }))
 }

@@ -1,4 +1,4 @@
-//! The command line: migrate, relay, status, dead letters, scheduled events, forgetting, repair. It needs no catalog.
+//! The command line: migrate, relay, status, doctor, dead letters, scheduled events, forgetting, repair. It needs no catalog.
 //!
 //! The binary `outbox` is [`main`] alone, and a program of one's own that calls it has the same commands:
 //!
@@ -7,8 +7,8 @@
 //!     outbox::cli::main()
 //! }
 //! ```
-//! Exit codes: 0 done, 1 failed or nothing matched, 2 wrong usage. Answers go to stdout, logs and errors to stderr.
-//! Whatever producers wrote is shown with its control characters escaped, a payload by `dead-letters show` only, and
+//! Exit codes: 0 done, 1 failed, nothing matched or (`doctor`) something is wrong, 2 wrong usage. Answers go to stdout, logs and
+//! errors to stderr. Whatever producers wrote is shown with its control characters escaped, a payload by `dead-letters show` only, and
 //! no password of an address at all. When the reader of stdout goes away, the command ends quietly with 0.
 
 mod address;

@@ -9,7 +9,7 @@ use super::{
     output::{Columns, Output, inert},
 };
 use crate::{
-    Cancellation, DeadLetter, EventId, Forgetting, Scheduled,
+    Cancellation, DeadLetter, EventId, Finding, Forgetting, Scheduled,
     dead_letter::{AuditEntry, DeadLetterCount},
     held::Stage,
     range::{Range, RangePlan, RangeReplay},
@@ -397,4 +397,17 @@ pub(super) fn forgetting<W: Write>(
         }
         _ => output.line(format_args!("nothing is known of `{stage}`; `outbox status` shows those there are")),
     }
+}
+
+/// What is wrong, why it matters and what to do.
+pub(super) fn findings<W: Write>(output: &mut Output<W>, findings: &[Finding]) -> Result<(), Failure> {
+    if findings.is_empty() {
+        return output.line("nothing is wrong");
+    }
+    findings.iter().try_for_each(|finding| {
+        output.line(format_args!("{}: {}", finding.code, inert(&finding.about)))?;
+        output.line(format_args!("  what  {}", inert(&finding.problem)))?;
+        output.line(format_args!("  why   {}", finding.why))?;
+        output.line(format_args!("  fix   {}", inert(&finding.fix)))
+    })
 }

@@ -12,6 +12,7 @@ mod contract;
 mod crash;
 mod deadly;
 mod dependency_tree;
+mod doctor;
 mod elsewhere;
 mod end_to_end;
 mod enqueue;

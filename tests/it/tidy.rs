@@ -11,7 +11,7 @@ use std::path::Path;
 /// The modules of `outbox-runtime` in layer order: each may name modules of its own line and of lines above it.
 const LAYERS: &[&[&str]] = &[
     &["simulated", "simulated_never", "clock", "telemetry", "backoff", "pause", "envelope", "payload"],
-    &["store", "cursor", "gaps", "lease", "held", "marker", "dead_letter", "range", "scheduled"],
+    &["store", "cursor", "gaps", "lease", "held", "marker", "dead_letter", "range", "scheduled", "finding"],
     &["wake", "poison", "held_watch", "leadership", "suspicion"],
     &["enqueue", "draft", "preflight", "validate"],
     &["broker"],

@@ -3,6 +3,8 @@
 mod error;
 #[cfg(any(feature = "postgres", feature = "sqlite"))]
 mod headers;
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
+mod health;
 #[cfg(feature = "postgres")]
 pub mod postgres;
 #[cfg(any(feature = "postgres", feature = "sqlite"))]
@@ -16,6 +18,7 @@ use crate::{
     cursor::{Filter, LogCursor, Start},
     dead_letter::{AuditEntry, AuditFilter, DeadLetter, DeadLetterCount, DeadLetterFilter, Request, Terms},
     envelope::{Envelope, EventId, NewEvent},
+    finding::{Finding, Tolerance},
     held::{Change, HeldEvent, Lane, Stage},
     lease::{Fence, LeaseName, Owner},
     marker::Marker,
@@ -311,6 +314,14 @@ pub trait Store: Clone + Send + Sync + 'static {
     ) -> impl Future<Output = Result<Forgetting, StoreError>> + Send;
     /// Counts for people: log rows, per stage the lag, held, waiting keys and dead letters, who leads.
     fn status(&self) -> impl Future<Output = Result<Vec<StageStatus>, StoreError>> + Send;
+    /// Looks for what is wrong in the database, or will be. A store that does not look finds nothing.
+    fn examine(
+        &self,
+        tolerance: &Tolerance,
+    ) -> impl Future<Output = Result<Vec<Finding>, StoreError>> + Send {
+        let _ = tolerance;
+        std::future::ready(Ok(Vec::new()))
+    }
     /// One small step of retention and sweeps; gives how long nothing is to be done: zero when there is more.
     fn sweep(
         &self,

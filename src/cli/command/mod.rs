@@ -2,6 +2,7 @@
 
 mod audit;
 mod dead_letters;
+mod doctor;
 mod forget;
 mod migrate;
 mod relay;
@@ -45,6 +46,7 @@ pub(super) async fn run<S: Database>(session: Session<'_, S>, command: Command) 
     match command {
         Command::Migrate { .. } => migrate::run(session).await,
         Command::Relay(args) => relay::run(session, args).await,
+        Command::Doctor => doctor::run(session).await,
         Command::Status => status::run(session).await,
         Command::DeadLetters(DeadLettersCommand::List { filter, max }) => {
             dead_letters::list(session, filter.filter(), max).await

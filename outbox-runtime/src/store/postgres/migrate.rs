@@ -80,11 +80,20 @@ async fn run_next(store: &PostgresStore) -> Result<bool, StoreError> {
 /// Checks the version, then as many preconditions as the role may read.
 pub(super) async fn check(store: &PostgresStore) -> Result<(), StoreError> {
     let mut connection = store.pool().acquire().await.map_err(during("check the tables"))?;
-    let (_, has_tables) = find_objects(store, &mut connection).await?;
+    check_version(store, &mut connection).await?;
+    precondition::check(store, &mut connection).await
+}
+
+/// Whether the tables are there, and of a version that this build can use.
+pub(super) async fn check_version(
+    store: &PostgresStore,
+    connection: &mut PgConnection,
+) -> Result<(), StoreError> {
+    let (_, has_tables) = find_objects(store, &mut *connection).await?;
     if !has_tables {
         return Err(outdated("the tables of the outbox are missing".to_owned()));
     }
-    let version = select_version(store, &mut connection).await?;
+    let version = select_version(store, connection).await?;
     refuse_newer(&version)?;
     if version.version < BUILD_VERSION {
         return Err(outdated(format!(
@@ -92,7 +101,7 @@ pub(super) async fn check(store: &PostgresStore) -> Result<(), StoreError> {
             version.version
         )));
     }
-    precondition::check(store, &mut connection).await
+    Ok(())
 }
 
 struct Version {

@@ -12,6 +12,7 @@ mod config;
 mod cursor;
 mod dead_letter;
 mod error;
+mod examine;
 mod forget;
 mod grant;
 mod inbox;

@@ -3,13 +3,14 @@
 use super::{
     PostgresLog, PostgresStore, dead_letter,
     error::within,
-    forget, inbox, insert, lease, migrate, notify, range, record, scheduled, status, sweep,
+    examine, forget, inbox, insert, lease, migrate, notify, range, record, scheduled, status, sweep,
     transaction::{self, Tx},
 };
 use crate::{
     cursor::{Filter, Start},
     dead_letter::{AuditEntry, AuditFilter, DeadLetter, DeadLetterCount, DeadLetterFilter, Request, Terms},
     envelope::{EventId, NewEvent},
+    finding::{Finding, Tolerance},
     gaps::GapCursor,
     held::{Change, HeldEvent, Lane, Stage},
     lease::{Fence, LeaseName, Owner},
@@ -273,6 +274,10 @@ impl Store for PostgresStore {
 
     async fn status(&self) -> Result<Vec<StageStatus>, StoreError> {
         status::status(self).await
+    }
+
+    async fn examine(&self, tolerance: &Tolerance) -> Result<Vec<Finding>, StoreError> {
+        examine::examine(self, tolerance).await
     }
 
     async fn sweep(&self, _owner: Owner, retention: &Retention) -> Result<Duration, StoreError> {

@@ -4,6 +4,7 @@
 //! another writes in between. Handlers run one at a time, each in one transaction with the progress of its stage.
 
 mod dead_letter;
+mod examine;
 mod forget;
 mod gate;
 mod log;

@@ -46,6 +46,8 @@ statements! {
     delete_requests_of_stage,
     delete_requests,
     delete_scheduled,
+    examine_stages,
+    examine_upkeep,
     expire_dead_letters,
     forget_handled,
     hold_dead_letter,

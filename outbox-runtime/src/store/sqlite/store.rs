@@ -1,7 +1,7 @@
 //! The trait [`Store`] for SQLite.
 
 use super::{
-    SqliteLog, SqliteStore, dead_letter, forget, migrate, range,
+    SqliteLog, SqliteStore, dead_letter, examine, forget, migrate, range,
     record::Recorder,
     row::{self, bind_event, database, get, held_event, json_array, span},
     scheduled,
@@ -11,6 +11,7 @@ use crate::{
     cursor::{Filter, Start},
     dead_letter::{AuditEntry, AuditFilter, DeadLetter, DeadLetterCount, DeadLetterFilter, Request, Terms},
     envelope::{EventId, NewEvent},
+    finding::{Finding, Tolerance},
     held::{Change, HeldEvent, Stage},
     lease::{Fence, LeaseName, Owner},
     marker::Marker,
@@ -425,6 +426,10 @@ impl Store for SqliteStore {
             .await
             .map_err(database("count what the stages hold"))?;
         rows.iter().map(stage_status).collect()
+    }
+
+    async fn examine(&self, tolerance: &Tolerance) -> Result<Vec<Finding>, StoreError> {
+        examine::examine(self, tolerance).await
     }
 
     async fn sweep(&self, owner: Owner, retention: &Retention) -> Result<Duration, StoreError> {

@@ -375,6 +375,8 @@ impl<S: Store> RunnerBuilder<S> {
         let mut sources = Vec::new();
         for topic in handler.topics() {
             let partitions = start::wait_for_broker(deadline, &**broker, || broker.partitions(topic)).await?;
+            let register = || broker.register(topic, handler.entry.name);
+            start::wait_for_broker(deadline, &**broker, register).await?;
             for partition in partitions {
                 let share = Share(format!("{topic}.{partition}"));
                 let broker = Arc::clone(broker);

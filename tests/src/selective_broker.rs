@@ -70,4 +70,8 @@ impl Broker for SelectiveBroker {
     fn partitions<'a>(&'a self, topic: &'a str) -> BoxFuture<'a, Result<Vec<String>, BrokerError>> {
         self.inner.partitions(topic)
     }
+
+    fn register<'a>(&'a self, topic: &'a str, consumer: &'a str) -> BoxFuture<'a, Result<(), BrokerError>> {
+        self.inner.register(topic, consumer)
+    }
 }

@@ -97,8 +97,8 @@ pub trait Broker: Send + Sync + 'static {
     /// Opens a consumer's subscription to one partition of one topic, declaring what it needs. By default refused: a
     /// broker may be able to publish only.
     ///
-    /// Where the broker is not `replayable`, the first subscription of a consumer makes it known to the whole topic: from
-    /// then on nothing of any partition passes it by.
+    /// Where the broker is not `replayable`, the first subscription of a consumer makes it known to the whole topic, if
+    /// [`register`](Broker::register) did not: from then on nothing of any partition passes it by.
     ///
     /// # Errors
     /// [`BrokerError`]; nothing is subscribed.
@@ -118,6 +118,16 @@ pub trait Broker: Send + Sync + 'static {
     fn partitions<'a>(&'a self, topic: &'a str) -> BoxFuture<'a, Result<Vec<String>, BrokerError>> {
         let _ = topic;
         Box::pin(std::future::ready(Err(self.only_publishes())))
+    }
+
+    /// Makes a consumer known to a topic; called before a consumer counts as started. Where the broker is not `replayable`,
+    /// nothing that is published from then on passes the consumer by. By default there is nothing to do.
+    ///
+    /// # Errors
+    /// [`BrokerError`]; the consumer does not start.
+    fn register<'a>(&'a self, topic: &'a str, consumer: &'a str) -> BoxFuture<'a, Result<(), BrokerError>> {
+        let _ = (topic, consumer);
+        Box::pin(std::future::ready(Ok(())))
     }
 
     /// The refusal of a broker that has no consuming half.

@@ -5,11 +5,12 @@ use outbox::DeadLetterFilter;
 use outbox::sqlite::SqliteStore;
 use outbox_tests::on_each_store;
 use outbox_tests::servers::{BrokerServer, RabbitMq};
-use outbox_tests::world::{TestStore, World, eventually, noted};
+use outbox_tests::world::{TestStore, World, eventually, introduce, noted};
 
 on_each_store! {
     what_is_enqueued_reaches_its_handler_once_and_in_order,
     what_is_enqueued_before_there_is_any_consumer_waits_in_the_store,
+    what_is_enqueued_once_a_new_consumer_has_started_reaches_it,
     two_processes_keep_the_order_of_a_failing_key_and_share_the_others,
     the_second_process_takes_all_over_within_the_lease_when_the_first_is_killed,
     a_consumer_killed_before_each_of_its_acks_has_each_effect_once,
@@ -39,6 +40,22 @@ async fn what_is_enqueued_before_there_is_any_consumer_waits_in_the_store<S: Tes
 
     assert_once_and_in_order(&scene.world.effects_of(50).await, 50);
     assert!(scene.world.outbox.dead_letters(&DeadLetterFilter::default(), 10).await.unwrap().is_empty());
+    consumer.stop().await.unwrap();
+    relay.stop().await.unwrap();
+}
+
+/// Another consumer has its queues, so nothing that is published waits for one.
+async fn what_is_enqueued_once_a_new_consumer_has_started_reaches_it<S: TestStore>() {
+    let Some(rabbitmq) = RabbitMq::shared_host().await else { return };
+    let Some(world) = World::<S>::start().await else { return };
+    let scene = Scene { world, server: BrokerServer::RabbitMq(rabbitmq) };
+    introduce(&*scene.broker(), "world", &[BrokerServer::WITNESS]).await;
+    let relay = scene.relay().await;
+
+    let consumer = scene.consume().await;
+    scene.world.enqueue_each((0..50).map(|n| noted(&format!("key-{}", n % 20), n))).await;
+
+    assert_once_and_in_order(&scene.world.effects_of(50).await, 50);
     consumer.stop().await.unwrap();
     relay.stop().await.unwrap();
 }

@@ -129,4 +129,11 @@ impl Broker for RabbitMqBroker {
             Ok(topology::partitions(&self.consuming.config))
         })
     }
+
+    fn register<'a>(&'a self, topic: &'a str, consumer: &'a str) -> BoxFuture<'a, Result<(), BrokerError>> {
+        Box::pin(async move {
+            let link = self.consuming.link("subscribe").await?;
+            self.consuming.declare_consumer(&link, topic, consumer).await
+        })
+    }
 }

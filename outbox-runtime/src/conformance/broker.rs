@@ -237,11 +237,20 @@ fn envelope(event: &NewEvent, number: i64) -> Envelope {
     Envelope { seq: Seq(Seq::ORIGIN.0 + 1 + number), occurred_at, event: event.clone() }
 }
 
+/// Publishes once; again where the server did not answer in time, as on a busy machine.
 async fn publish(broker: &dyn Broker, events: &[NewEvent]) -> Vec<Published> {
+    let started = Instant::now();
     let envelopes: Vec<_> = (0..).zip(events).map(|(number, event)| envelope(event, number)).collect();
     let outgoing: Vec<_> =
         envelopes.iter().map(|envelope| Outgoing { envelope, message_id: envelope.id.0 }).collect();
-    broker.publish(&outgoing).await.expect("the broker can be reached")
+    loop {
+        match broker.publish(&outgoing).await {
+            Err(error) if error.is_transient() && started.elapsed() < PATIENCE => {
+                tokio::time::sleep(TRY_PAUSE).await;
+            }
+            published => return published.expect("the broker can be reached"),
+        }
+    }
 }
 
 /// Publishes until each event is confirmed, those first that were not, as a relay does: the server may be away.

@@ -56,7 +56,7 @@ impl Rig for KafkaRig {
     }
 
     fn server(&self) -> Option<&dyn Server> {
-        Some(self)
+        Some(&self.server)
     }
 
     fn intruder(&self) -> Option<Box<dyn Broker>> {
@@ -68,24 +68,6 @@ impl Rig for KafkaRig {
             self.server.delete_topic(topic).await;
             true
         })
-    }
-}
-
-impl Server for KafkaRig {
-    fn kill(&self) {
-        self.server.kill();
-    }
-
-    fn restart(&self) -> BoxFuture<'_, ()> {
-        Box::pin(self.server.restart())
-    }
-
-    fn pause(&self) {
-        self.server.pause();
-    }
-
-    fn resume(&self) {
-        self.server.resume();
     }
 }
 

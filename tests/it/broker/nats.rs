@@ -59,7 +59,7 @@ impl Rig for NatsRig {
     }
 
     fn server(&self) -> Option<&dyn Server> {
-        Some(self)
+        Some(&self.server)
     }
 
     fn intruder(&self) -> Option<Box<dyn Broker>> {
@@ -80,24 +80,6 @@ impl Rig for NatsRig {
             self.server.remove_topic(topic).await;
             true
         })
-    }
-}
-
-impl Server for NatsRig {
-    fn kill(&self) {
-        self.server.kill();
-    }
-
-    fn restart(&self) -> BoxFuture<'_, ()> {
-        Box::pin(self.server.restart())
-    }
-
-    fn pause(&self) {
-        self.server.pause();
-    }
-
-    fn resume(&self) {
-        self.server.resume();
     }
 }
 

@@ -56,7 +56,7 @@ impl Rig for RabbitMqRig {
     }
 
     fn server(&self) -> Option<&dyn Server> {
-        Some(self)
+        Some(&self.server)
     }
 
     fn intruder(&self) -> Option<Box<dyn Broker>> {
@@ -81,24 +81,6 @@ impl Rig for RabbitMqRig {
             }
             true
         })
-    }
-}
-
-impl Server for RabbitMqRig {
-    fn kill(&self) {
-        self.server.kill();
-    }
-
-    fn restart(&self) -> BoxFuture<'_, ()> {
-        Box::pin(self.server.restart())
-    }
-
-    fn pause(&self) {
-        self.server.pause();
-    }
-
-    fn resume(&self) {
-        self.server.resume();
     }
 }
 

@@ -26,6 +26,8 @@ pub use process::Process;
 pub use rabbitmq::RabbitMq;
 pub use redis::Redis;
 
+use futures_util::future::BoxFuture;
+use outbox::conformance::broker::Server;
 use std::fs::{File, Permissions};
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
@@ -35,6 +37,31 @@ use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
+
+/// What the conformance suite does to a server, each has methods for.
+macro_rules! may_be_broken {
+    ($($server:ty)*) => {$(
+        impl Server for $server {
+            fn kill(&self) {
+                self.kill();
+            }
+
+            fn restart(&self) -> BoxFuture<'_, ()> {
+                Box::pin(self.restart())
+            }
+
+            fn pause(&self) {
+                self.pause();
+            }
+
+            fn resume(&self) {
+                self.resume();
+            }
+        }
+    )*};
+}
+
+may_be_broken! { Kafka Nats RabbitMq }
 
 /// How long a server may take until it answers; generous, since CI machines run several at once.
 const READY_PATIENCE: Duration = Duration::from_secs(60);

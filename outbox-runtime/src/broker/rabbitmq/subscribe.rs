@@ -65,14 +65,19 @@ pub(super) struct RabbitMqSubscription {
 /// The channel of this subscription while it lasts.
 struct Reader {
     link: Arc<Link>,
-    channel: Channel,
+    // Declared before the consumer, and so dropped before it.
+    channel: OwnChannel,
     consumer: Consumer,
 }
 
-impl Drop for Reader {
+/// A channel that ends with its owner, also with one who gave up before he knew that he consumes from it: else the queue would
+/// have that for its active consumer, and nobody would get anything of it.
+struct OwnChannel(Channel);
+
+impl Drop for OwnChannel {
     /// The first poll sends the request, ahead of the cancellation that the client's consumer would send.
     fn drop(&mut self) {
-        let _ = self.channel.close(200, "the subscription ended".into()).now_or_never();
+        let _ = self.0.close(200, "the subscription ended".into()).now_or_never();
     }
 }
 
@@ -94,11 +99,11 @@ impl RabbitMqSubscription {
     async fn open_reader(&mut self) -> Result<(), BrokerError> {
         let link = self.line.link(SUBSCRIBE).await?;
         self.line.declare_consumer(&link, &self.config.topic, &self.config.consumer).await?;
-        let channel = self.line.channel(&link, SUBSCRIBE).await?;
-        let prefetch = channel.basic_qos(PREFETCH, BasicQosOptions::default());
+        let channel = OwnChannel(self.line.channel(&link, SUBSCRIBE).await?);
+        let prefetch = channel.0.basic_qos(PREFETCH, BasicQosOptions::default());
         self.line.answer(&link, SUBSCRIBE, prefetch).await?.map_err(|error| of(SUBSCRIBE, error))?;
         let (options, arguments) = (BasicConsumeOptions::default(), FieldTable::default());
-        let consuming = channel.basic_consume(short(&self.queue)?, "".into(), options, arguments);
+        let consuming = channel.0.basic_consume(short(&self.queue)?, "".into(), options, arguments);
         let consumer = self.line.answer(&link, SUBSCRIBE, consuming).await?.map_err(|error| {
             link.forget();
             of(SUBSCRIBE, error)
@@ -196,7 +201,7 @@ impl RabbitMqSubscription {
         let first_held = self.window.first().unwrap_or(Tag::MAX);
         let below = tags.partition_point(|tag| *tag < first_held);
         let (all_below, single) = tags.split_at(below);
-        let ack = |tag: Tag, multiple| reader.channel.basic_ack(tag, BasicAckOptions { multiple });
+        let ack = |tag: Tag, multiple| reader.channel.0.basic_ack(tag, BasicAckOptions { multiple });
         let acks = all_below.last().map(|&last| ack(last, true)).into_iter();
         let acks = future::join_all(acks.chain(single.iter().map(|&tag| ack(tag, false))));
         self.is_acking = true;
@@ -215,7 +220,7 @@ impl RabbitMqSubscription {
     /// Waits until the server has read the acks: it answers in order.
     async fn await_acks(&mut self) -> Result<(), BrokerError> {
         let Some(reader) = self.reader.as_ref().filter(|_| self.is_acking) else { return Ok(()) };
-        let again = reader.channel.basic_qos(PREFETCH, BasicQosOptions::default());
+        let again = reader.channel.0.basic_qos(PREFETCH, BasicQosOptions::default());
         let answer = self.line.answer(&reader.link, ACK, again).await;
         match answer.and_then(|answer| answer.map_err(|error| of(ACK, error))) {
             Ok(()) => {

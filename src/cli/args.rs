@@ -3,6 +3,7 @@
 use super::{failure::Failure, moment};
 use crate::{
     EventId, OnPoison, RelayConfig, ScheduledFilter, Start,
+    broker::cloudevents::ContentMode,
     cursor::Filter,
     dead_letter::{DeadLetterFilter, Terms},
     envelope::Seq,
@@ -90,6 +91,9 @@ pub(super) struct RelayArgs {
     /// them for Redis and Kafka
     #[arg(long, value_name = "FILE")]
     pub(super) broker_certificates: Option<PathBuf>,
+    /// How events travel: `binary`, with their attributes as headers, or `structured`, as one CloudEvents document each
+    #[arg(long, value_name = "MODE", default_value = "binary", value_parser = content_mode)]
+    pub(super) content_mode: ContentMode,
     /// The relay's name; its progress is kept under it
     #[arg(long, default_value = "default")]
     pub(super) name: String,
@@ -522,6 +526,14 @@ fn poison(text: &str) -> Result<(Option<String>, OnPoison), String> {
     let policy =
         OnPoison::parse(policy).ok_or("write `park`, `block` or `skip`, or `TYPE=park` for one type")?;
     Ok((event_type, policy))
+}
+
+fn content_mode(text: &str) -> Result<ContentMode, String> {
+    match text {
+        "binary" => Ok(ContentMode::Binary),
+        "structured" => Ok(ContentMode::Structured),
+        _ => Err("write `binary` or `structured`".to_owned()),
+    }
 }
 
 fn start(text: &str) -> Result<Start, String> {

@@ -3,7 +3,7 @@
 use base64::{Engine, prelude::BASE64_STANDARD};
 use lapin::options::{BasicGetOptions, QueueBindOptions, QueueDeclareOptions};
 use lapin::types::{AMQPValue, FieldTable, ShortString};
-use outbox::broker::cloudevents::{DOCUMENT_TYPE, to_json};
+use outbox::broker::cloudevents::{ContentMode, DOCUMENT_TYPE, to_json};
 use outbox::broker::kafka::{KafkaBroker, KafkaConfig};
 use outbox::broker::nats::{NatsBroker, NatsConfig};
 use outbox::broker::rabbitmq::{RabbitMqBroker, RabbitMqConfig};
@@ -21,6 +21,7 @@ use time::OffsetDateTime;
 type Headers = BTreeMap<String, String>;
 
 const CONTENT_TYPE: &str = "content-type";
+const MODES: [ContentMode; 2] = [ContentMode::Binary, ContentMode::Structured];
 
 #[test]
 fn a_document_is_read_by_another_program() {
@@ -29,58 +30,88 @@ fn a_document_is_read_by_another_program() {
     assert_read("kafka", headers, to_json(&sent).as_bytes(), &sent);
 }
 
+/// Promise: what a broker carries in either mode is read by a program that knows CloudEvents, and by our own consumers.
 #[tokio::test]
 async fn what_redis_carries_is_read_by_another_program() {
     let Some(server) = Redis::shared().await else { return };
-    let sent = envelope(&server.fresh_topic());
-    publish(&RedisBroker::new(RedisConfig { server: server.url(), ..RedisConfig::default() }), &sent).await;
-    let mut range = redis_client::cmd("XRANGE");
-    range.arg(format!("{}:{}", sent.topic, partition_of(&sent))).arg("-").arg("+");
-    let [(_, mut fields)]: [(String, Headers); 1] =
-        server.run::<Vec<(String, Headers)>>(&range).await.try_into().unwrap();
-    let data = fields.remove("data").unwrap();
-    // There is no binding for Redis; the names are those of Kafka's.
-    assert_read("kafka", fields, data.as_bytes(), &sent);
+    for content_mode in MODES {
+        let sent = envelope(&server.fresh_topic());
+        let config = RedisConfig { server: server.url(), content_mode, ..RedisConfig::default() };
+        let broker = RedisBroker::new(config);
+        publish(&broker, &sent).await;
+        let mut range = redis_client::cmd("XRANGE");
+        range.arg(format!("{}:{}", sent.topic, partition_of(&sent))).arg("-").arg("+");
+        let [(_, mut fields)]: [(String, Headers); 1] =
+            server.run::<Vec<(String, Headers)>>(&range).await.try_into().unwrap();
+        let data = fields.remove("data").unwrap();
+        // There is no binding for Redis; the names are those of Kafka's.
+        assert_read("kafka", fields, data.as_bytes(), &sent);
+        assert_consumed(&broker, &sent).await;
+    }
 }
 
 #[tokio::test]
 async fn what_nats_carries_is_read_by_another_program() {
     let Some(server) = Nats::shared().await else { return };
-    let sent = envelope(&server.fresh_topic());
-    publish(&NatsBroker::new(NatsConfig { servers: server.url(), ..NatsConfig::default() }), &sent).await;
-    let (headers, body) = server.first_message(&sent.topic).await;
-    assert_read("http", headers, &body, &sent);
+    for content_mode in MODES {
+        let sent = envelope(&server.fresh_topic());
+        let config = NatsConfig { servers: server.url(), content_mode, ..NatsConfig::default() };
+        let broker = NatsBroker::new(config);
+        publish(&broker, &sent).await;
+        let (headers, body) = server.first_message(&sent.topic).await;
+        assert_read("http", headers, &body, &sent);
+        assert_consumed(&broker, &sent).await;
+    }
 }
 
 #[tokio::test]
 async fn what_rabbitmq_carries_is_read_by_another_program() {
     let Some(server) = RabbitMq::shared().await else { return };
-    let sent = envelope(&server.fresh_topic());
-    let broker = RabbitMqBroker::new(RabbitMqConfig { server: server.url(), ..RabbitMqConfig::default() });
-    broker.partitions(&sent.topic).await.unwrap();
-    let (_connection, channel) = server.connect().await.unwrap();
-    let queue = channel.queue_declare("".into(), QueueDeclareOptions::default(), FieldTable::default()).await;
-    let queue = queue.unwrap().name().clone();
-    let (options, arguments) = (QueueBindOptions::default(), FieldTable::default());
-    let bound = channel.queue_bind(queue.clone(), sent.topic.as_str().into(), "#".into(), options, arguments);
-    bound.await.unwrap();
-    // A consumer's queues are there from its first subscription on; without any the event waits in the store.
-    drop(broker.subscribe(&subscription(&sent)).await.unwrap());
-    publish(&broker, &sent).await;
-    let got = channel.basic_get(queue, BasicGetOptions::default()).await.unwrap().unwrap();
-    let mut headers: Headers =
-        got.properties.headers().as_ref().unwrap().inner().iter().map(of_amqp).collect();
-    headers.insert(CONTENT_TYPE.to_owned(), got.properties.content_type().as_ref().unwrap().to_string());
-    assert_read("amqp", headers, &got.data, &sent);
+    for content_mode in MODES {
+        let sent = envelope(&server.fresh_topic());
+        let config = RabbitMqConfig { server: server.url(), content_mode, ..RabbitMqConfig::default() };
+        let broker = RabbitMqBroker::new(config);
+        broker.partitions(&sent.topic).await.unwrap();
+        let (_connection, channel) = server.connect().await.unwrap();
+        let options = QueueDeclareOptions::default();
+        let queue = channel.queue_declare("".into(), options, FieldTable::default()).await;
+        let queue = queue.unwrap().name().clone();
+        let (options, arguments) = (QueueBindOptions::default(), FieldTable::default());
+        let topic = sent.topic.as_str().into();
+        channel.queue_bind(queue.clone(), topic, "#".into(), options, arguments).await.unwrap();
+        // A consumer's queues are there from its first subscription on; without any the event waits in the store.
+        drop(broker.subscribe(&subscription(&sent)).await.unwrap());
+        publish(&broker, &sent).await;
+        let got = channel.basic_get(queue, BasicGetOptions::default()).await.unwrap().unwrap();
+        let mut headers: Headers =
+            got.properties.headers().as_ref().unwrap().inner().iter().map(of_amqp).collect();
+        headers.insert(CONTENT_TYPE.to_owned(), got.properties.content_type().as_ref().unwrap().to_string());
+        assert_read("amqp", headers, &got.data, &sent);
+        assert_consumed(&broker, &sent).await;
+    }
 }
 
 #[tokio::test]
 async fn what_kafka_carries_is_read_by_another_program() {
     let Some(server) = Kafka::shared().await else { return };
-    let sent = envelope(&server.fresh_topic());
-    publish(&KafkaBroker::new(KafkaConfig { servers: server.url(), ..KafkaConfig::default() }), &sent).await;
-    let (headers, body) = server.first_message(&sent.topic, partition_of(&sent).parse().unwrap()).await;
-    assert_read("kafka", headers, &body, &sent);
+    for content_mode in MODES {
+        let sent = envelope(&server.fresh_topic());
+        let config = KafkaConfig { servers: server.url(), content_mode, ..KafkaConfig::default() };
+        let broker = KafkaBroker::new(config);
+        publish(&broker, &sent).await;
+        let (headers, body) = server.first_message(&sent.topic, partition_of(&sent).parse().unwrap()).await;
+        assert_read("kafka", headers, &body, &sent);
+        assert_consumed(&broker, &sent).await;
+    }
+}
+
+/// Asserts that a consumer of ours is given the very event that was sent.
+async fn assert_consumed(broker: &dyn Broker, sent: &Envelope) {
+    let mut deliveries = broker.subscribe(&subscription(sent)).await.unwrap();
+    let [delivery] = &deliveries.next(1, Duration::from_secs(20)).await.unwrap()[..] else {
+        panic!("one event was sent");
+    };
+    assert_eq!(delivery.event.as_ref(), Ok(sent));
 }
 
 fn subscription(sent: &Envelope) -> SubscriptionConfig {

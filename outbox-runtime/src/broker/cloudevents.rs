@@ -29,6 +29,17 @@ pub const CONTENT_TYPE: &str = "application/json";
 #[cfg(any(feature = "kafka", feature = "redis"))]
 pub(crate) const CONTENT_TYPE_NAME: &str = "content-type";
 
+/// How a broker writes events. Each subscription reads both, so it may be changed at any time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ContentMode {
+    /// The attributes as headers, and the payload's very bytes as the body.
+    #[default]
+    Binary,
+    /// One JSON document with the attributes and, as its member `data`, the payload's very bytes. It is some 150 bytes smaller
+    /// than the headers of binary mode, and costs a writer one more pass over the payload, and a consumer two.
+    Structured,
+}
+
 /// Where a message lies at its broker. What is no event is known by it, so it is the same at each delivery.
 #[derive(Debug, Clone, Copy)]
 pub struct Place<'a> {
@@ -129,7 +140,10 @@ impl Parts {
     pub(crate) fn read(mut self, place: Place<'_>, payload: &[u8]) -> Result<Envelope, Malformed> {
         let read = match self.problem {
             Some(problem) => Err(Malformed { envelope: stand_in(place, self.attributes, payload), problem }),
-            None => read(place, self.attributes, payload),
+            None => {
+                let content_type = self.others.get(CONTENT_TYPE_NAME).map(String::as_str);
+                super::content::read(place, content_type, self.attributes, payload)
+            }
         };
         read.map_err(|mut malformed| {
             // Whoever wrote it may know it by names of his own.

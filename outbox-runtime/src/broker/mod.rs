@@ -3,6 +3,8 @@
 //! Both traits are dyn-compatible, since a broker is chosen at run time: one boxed future a batch.
 
 pub mod cloudevents;
+#[cfg(any(feature = "kafka", feature = "nats", feature = "rabbitmq", feature = "redis"))]
+mod content;
 #[cfg(feature = "kafka")]
 pub mod kafka;
 #[cfg(feature = "local")]

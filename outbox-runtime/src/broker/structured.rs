@@ -47,8 +47,18 @@ pub fn to_json(envelope: &Envelope) -> String {
 /// [`Malformed`] with the document as its payload, or with the document's own payload where only that is no event.
 #[expect(clippy::result_large_err, reason = "both sides are an envelope")]
 pub fn from_json(place: Place<'_>, document: &[u8]) -> Result<Envelope, Malformed> {
+    from_json_beside(place, Headers::new(), document)
+}
+
+/// As [`from_json`], of a document with attributes beside it, which count where the document cannot be read.
+#[expect(clippy::result_large_err, reason = "both sides are an envelope")]
+pub(super) fn from_json_beside(
+    place: Place<'_>,
+    beside: Headers,
+    document: &[u8],
+) -> Result<Envelope, Malformed> {
     let no_document =
-        |problem: String| Malformed { envelope: stand_in(place, Headers::new(), document), problem };
+        |problem: String| Malformed { envelope: stand_in(place, beside.clone(), document), problem };
     // One of two members of a name would be lost in a map, so `data` is found apart from the attributes.
     let mut members: BTreeMap<String, &RawValue> = serde_json::from_slice(document)
         .map_err(|error| no_document(format!("it is no CloudEvents document: {error}")))?;
@@ -63,6 +73,13 @@ pub fn from_json(place: Place<'_>, document: &[u8]) -> Result<Envelope, Malforme
         (Some(_), Some(_)) => Err(no_document(format!("it has both `{DATA}` and `{DATA_BASE64}`"))),
         (None, None) => Err(no_document(format!("it has no `{DATA}`"))),
     }
+}
+
+/// One attribute of a document.
+#[cfg(any(feature = "kafka", feature = "nats", feature = "rabbitmq", feature = "redis"))]
+pub(super) fn attribute_in(document: &[u8], name: &str) -> Option<String> {
+    let members: BTreeMap<String, &RawValue> = serde_json::from_slice(document).ok()?;
+    text_of(members.get(name)?)
 }
 
 /// An attribute as text: numbers and truth values as they stand, and nothing for `null`.

@@ -15,6 +15,7 @@ pub(super) fn make(args: &RelayArgs) -> Arc<dyn Broker> {
     Arc::new(KafkaBroker::new(KafkaConfig {
         servers: args.broker.clone(),
         root_certificates: args.broker_certificates.clone(),
+        content_mode: args.content_mode,
         ..KafkaConfig::default()
     }))
 }

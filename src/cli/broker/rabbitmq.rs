@@ -15,6 +15,7 @@ pub(super) fn make(args: &RelayArgs) -> Arc<dyn Broker> {
     Arc::new(RabbitMqBroker::new(RabbitMqConfig {
         server: args.broker.clone(),
         root_certificates: args.broker_certificates.clone(),
+        content_mode: args.content_mode,
         client_name: format!("outbox relay {}", args.name),
         ..RabbitMqConfig::default()
     }))

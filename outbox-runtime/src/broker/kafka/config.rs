@@ -1,6 +1,6 @@
 //! What a Kafka broker is configured with.
 
-use crate::broker::partition::PARTITIONS_DEFAULT;
+use crate::broker::{cloudevents::ContentMode, partition::PARTITIONS_DEFAULT};
 use std::{fmt, path::PathBuf, time::Duration};
 
 /// How to reach Kafka and what a topic must be like. Write what differs and take the rest from the default:
@@ -33,6 +33,8 @@ pub struct KafkaConfig {
     pub retention: Duration,
     /// The largest event with its headers, in bytes; default 1 MiB. The topic must take as much.
     pub event_bytes_max: usize,
+    /// Whether events travel with headers or as one document each; default [`ContentMode::Binary`].
+    pub content_mode: ContentMode,
     /// How long one request may take, a batch of publishes included; default 5 seconds.
     pub request_timeout: Duration,
     /// More settings of the client, name and value, such as `sasl.mechanisms`. What would break a promise is not taken from here.
@@ -50,6 +52,7 @@ impl Default for KafkaConfig {
             replication: None,
             retention: Duration::from_secs(7 * 24 * 60 * 60),
             event_bytes_max: 1024 * 1024,
+            content_mode: ContentMode::default(),
             request_timeout: Duration::from_secs(5),
             client: Vec::new(),
         }
@@ -67,6 +70,7 @@ impl fmt::Debug for KafkaConfig {
             .field("replication", &self.replication)
             .field("retention", &self.retention)
             .field("event_bytes_max", &self.event_bytes_max)
+            .field("content_mode", &self.content_mode)
             .field("request_timeout", &self.request_timeout)
             .field("client", &client)
             .finish_non_exhaustive()

@@ -3,31 +3,39 @@
 use crate::{
     broker::{
         Malformed,
-        cloudevents::{self, CONTENT_TYPE, CONTENT_TYPE_NAME, Parts, Place},
+        cloudevents::{CONTENT_TYPE_NAME, ContentMode, Parts, Place},
+        content::{self, Content},
     },
     envelope::Envelope,
 };
 use rdkafka::message::{BorrowedMessage, Header, Headers, Message, OwnedHeaders};
+use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use time::OffsetDateTime;
 
 const PREFIX: &str = "ce_";
 const KEY: &str = "ce_partitionkey";
 
-/// The headers of an event, and how many bytes it is with them and its key.
-pub(super) fn write(envelope: &Envelope) -> (OwnedHeaders, usize) {
-    let attributes = cloudevents::attributes(envelope);
-    let mut size = envelope.payload.len() + envelope.key.as_ref().map_or(0, String::len);
+/// What is written of an event, and how many bytes it is with its key.
+pub(super) struct Written<'a> {
+    pub(super) headers: OwnedHeaders,
+    pub(super) body: Cow<'a, str>,
+    pub(super) size: usize,
+}
+
+pub(super) fn write(envelope: &Envelope, mode: ContentMode) -> Written<'_> {
+    let Content { content_type, attributes, body } = mode.write(envelope);
+    let mut size = body.len() + envelope.key.as_ref().map_or(0, String::len);
     let mut headers = OwnedHeaders::new_with_capacity(attributes.len() + 1);
     let mut add = |headers: OwnedHeaders, name: &str, value: &str| {
         size += name.len() + value.len();
         headers.insert(Header { key: name, value: Some(value) })
     };
-    headers = add(headers, CONTENT_TYPE_NAME, CONTENT_TYPE);
+    headers = add(headers, CONTENT_TYPE_NAME, content_type);
     for (name, value) in attributes {
         headers = add(headers, &format!("{PREFIX}{name}"), &value);
     }
-    (headers, size)
+    Written { headers, body, size }
 }
 
 /// A message as it came, apart from the client's memory.
@@ -55,9 +63,11 @@ impl Record {
 
     /// The partition key. Whoever wrote no header for it may have given the message a key.
     pub(super) fn key(&self) -> Option<String> {
-        let named = self.headers.iter().find(|(name, _)| name == KEY).map(|(_, value)| value);
-        let key = named.or(self.key.as_ref())?;
-        Some(String::from_utf8_lossy(key).into_owned())
+        let named = |wanted| self.headers.iter().find(|(name, _)| name == wanted).map(|(_, value)| value);
+        if let Some(key) = named(KEY).or(self.key.as_ref()) {
+            return Some(String::from_utf8_lossy(key).into_owned());
+        }
+        content::key_of(std::str::from_utf8(named(CONTENT_TYPE_NAME)?).ok(), &self.payload)
     }
 
     /// The event that the message holds.

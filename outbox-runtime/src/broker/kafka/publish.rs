@@ -9,7 +9,7 @@ use super::{
     KafkaBroker,
     error::{NAME, is_too_large, is_topic_missing, of, of_code, refused, unavailable},
     link::{Link, Publisher},
-    message,
+    message::{self, Written},
 };
 use crate::{
     broker::{BrokerError, Outgoing, Published, partition},
@@ -17,7 +17,6 @@ use crate::{
 };
 use rdkafka::{
     error::{KafkaError, RDKafkaErrorCode as Code},
-    message::OwnedHeaders,
     producer::{DeliveryFuture, FutureRecord, Producer},
 };
 
@@ -34,7 +33,7 @@ impl KafkaBroker {
         let sent: Vec<Result<DeliveryFuture, Published>> = prepared
             .into_iter()
             .zip(batch)
-            .map(|(headers, outgoing)| session.send(outgoing.envelope, headers?))
+            .map(|(written, outgoing)| session.send(outgoing.envelope, written?))
             .collect();
         let mut published = Vec::with_capacity(batch.len());
         for (sent, outgoing) in sent.into_iter().zip(batch) {
@@ -50,22 +49,25 @@ impl KafkaBroker {
         unless_down(published)
     }
 
-    /// The headers of an event, or its outcome without the server.
+    /// What is sent of an event, or its outcome without the server.
     ///
     /// # Errors
     /// The server cannot be reached, so there is no sense in going on.
-    async fn prepare(&self, envelope: &Envelope) -> Result<Result<OwnedHeaders, Published>, BrokerError> {
+    async fn prepare<'a>(
+        &self,
+        envelope: &'a Envelope,
+    ) -> Result<Result<Written<'a>, Published>, BrokerError> {
         match self.link.declare(&envelope.topic).await {
             Ok(()) => {}
             Err(error) if error.is_transient() => return Err(error),
             // A topic that stands otherwise is a mistake of the set-up, not of the event.
             Err(error) => return Ok(Err(Published::TryAgain(error))),
         }
-        let (headers, size) = message::write(envelope);
-        let max = self.link.config.event_bytes_max;
+        let written = message::write(envelope, self.link.config.content_mode);
+        let (size, max) = (written.size, self.link.config.event_bytes_max);
         Ok(match size > max {
             true => Err(Published::Refused(BrokerError::TooLarge { broker: NAME, size, max })),
-            false => Ok(headers),
+            false => Ok(written),
         })
     }
 }
@@ -85,10 +87,10 @@ impl<'a> Session<'a> {
         self.publisher.as_ref().expect("it is kept until the end")
     }
 
-    fn send(&self, envelope: &Envelope, headers: OwnedHeaders) -> Result<DeliveryFuture, Published> {
+    fn send(&self, envelope: &Envelope, written: Written<'_>) -> Result<DeliveryFuture, Published> {
         // The time of the message is that of its publishing: by it the server decides how long a replayed event stays.
         let mut record =
-            FutureRecord::<str, str>::to(&envelope.topic).payload(&envelope.payload).headers(headers);
+            FutureRecord::<str, str>::to(&envelope.topic).payload(&written.body).headers(written.headers);
         if let Some(key) = &envelope.key {
             let partition = partition::of_key(key, self.link.config.partitions);
             record = record.key(key).partition(i32::from(partition));
@@ -120,7 +122,7 @@ impl<'a> Session<'a> {
 
     /// Why the server refused an event for its size.
     fn too_large(&self, envelope: &Envelope, code: Code) -> BrokerError {
-        let (_, size) = message::write(envelope);
+        let size = message::write(envelope, self.link.config.content_mode).size;
         match self.link.declared(&envelope.topic).flatten() {
             Some(max) if max < self.link.config.event_bytes_max => {
                 BrokerError::TooLarge { broker: NAME, size, max }
@@ -139,12 +141,12 @@ impl<'a> Session<'a> {
             if !matches!(published, Published::Refused(_)) {
                 continue;
             }
-            let (headers, size) = message::write(outgoing.envelope);
+            let written = message::write(outgoing.envelope, self.link.config.content_mode);
             // What is over our own limit was never sent.
-            if size > self.link.config.event_bytes_max {
+            if written.size > self.link.config.event_bytes_max {
                 continue;
             }
-            *published = match self.send(outgoing.envelope, headers) {
+            *published = match self.send(outgoing.envelope, written) {
                 Ok(answer) => self.outcome(outgoing.envelope, answer).await,
                 Err(published) => published,
             };

@@ -1,6 +1,6 @@
 //! What a NATS broker is configured with.
 
-use crate::broker::partition::PARTITIONS_DEFAULT;
+use crate::broker::{cloudevents::ContentMode, partition::PARTITIONS_DEFAULT};
 use std::{fmt, path::PathBuf, time::Duration};
 
 /// How to reach NATS and what a topic looks like there. Write what differs and take the rest from the default:
@@ -35,6 +35,8 @@ pub struct NatsConfig {
     /// How long the server drops a second copy of an event; default 2 minutes, at most `retention`. The server holds
     /// the ids of that time in memory. Used when the topic is first declared.
     pub dedup_window: Duration,
+    /// Whether events travel with headers or as one document each; default [`ContentMode::Binary`].
+    pub content_mode: ContentMode,
     /// How long one request may take, a publish included; default 5 seconds.
     pub request_timeout: Duration,
 }
@@ -51,6 +53,7 @@ impl Default for NatsConfig {
             replicas: 1,
             retention: Duration::from_secs(14 * 24 * 60 * 60),
             dedup_window: Duration::from_secs(120),
+            content_mode: ContentMode::default(),
             request_timeout: Duration::from_secs(5),
         }
     }
@@ -66,6 +69,7 @@ impl fmt::Debug for NatsConfig {
             .field("replicas", &self.replicas)
             .field("retention", &self.retention)
             .field("dedup_window", &self.dedup_window)
+            .field("content_mode", &self.content_mode)
             .field("request_timeout", &self.request_timeout)
             .finish_non_exhaustive()
     }

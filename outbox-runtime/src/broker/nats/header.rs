@@ -1,8 +1,8 @@
 //! CloudEvents attributes as headers of NATS: the prefix `ce-`, and values percent-encoded as the binding asks.
 
 use crate::{
-    broker::cloudevents::{self, CONTENT_TYPE},
-    envelope::{Envelope, Headers},
+    broker::content::{self, Content},
+    envelope::Headers,
 };
 use async_nats::HeaderMap;
 use std::{borrow::Cow, fmt::Write};
@@ -12,8 +12,8 @@ const CONTENT_TYPE_NAME: &str = "content-type";
 /// What the server dedups by.
 const MESSAGE_ID_NAME: &str = "Nats-Msg-Id";
 
-/// The headers of one message, and how many bytes they take on the wire.
-pub(super) fn write(envelope: &Envelope, message_id: uuid::Uuid) -> (HeaderMap, usize) {
+/// The headers of a message with that content, and how many bytes they take on the wire.
+pub(super) fn write(content: &Content<'_>, message_id: uuid::Uuid) -> (HeaderMap, usize) {
     let mut headers = HeaderMap::new();
     // The line that opens a header block and the empty one that closes it.
     let mut bytes = "NATS/1.0\r\n\r\n".len();
@@ -22,9 +22,9 @@ pub(super) fn write(envelope: &Envelope, message_id: uuid::Uuid) -> (HeaderMap, 
         headers.insert(name, value);
     };
     insert(MESSAGE_ID_NAME, &message_id.to_string());
-    insert(CONTENT_TYPE_NAME, CONTENT_TYPE);
-    for (name, value) in cloudevents::attributes(envelope) {
-        insert(&format!("{PREFIX}{name}"), &encode(&value));
+    insert(CONTENT_TYPE_NAME, content.content_type);
+    for (name, value) in &content.attributes {
+        insert(&format!("{PREFIX}{name}"), &encode(value));
     }
     (headers, bytes)
 }
@@ -38,6 +38,20 @@ pub(super) fn read(headers: Option<&HeaderMap>) -> Headers {
         Some((name.strip_prefix(PREFIX)?.to_owned(), value))
     })
     .collect()
+}
+
+/// The media type of one message.
+pub(super) fn content_type(headers: Option<&HeaderMap>) -> Option<&str> {
+    let (_, values) = headers?.iter().find(|(name, _)| {
+        let name: &str = name.as_ref();
+        name.eq_ignore_ascii_case(CONTENT_TYPE_NAME)
+    })?;
+    Some(values.first()?.as_str())
+}
+
+/// The partition key of one message, without reading the rest.
+pub(super) fn key(headers: Option<&HeaderMap>, body: &[u8]) -> Option<String> {
+    read(headers).remove("partitionkey").or_else(|| content::key_of(content_type(headers), body))
 }
 
 /// Encodes the characters that a header cannot carry, or that the encoding itself needs.

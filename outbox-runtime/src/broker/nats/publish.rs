@@ -44,8 +44,9 @@ impl NatsBroker {
         let envelope = outgoing.envelope;
         // A topic that stands otherwise is a mistake of the set-up, not of the event.
         self.declare(&envelope.topic).await.map_err(Published::TryAgain)?;
-        let (headers, header_bytes) = header::write(envelope, outgoing.message_id);
-        let (size, max) = (header_bytes + envelope.payload.len(), context.client().max_payload());
+        let content = self.config.content_mode.write(envelope);
+        let (headers, header_bytes) = header::write(&content, outgoing.message_id);
+        let (size, max) = (header_bytes + content.body.len(), context.client().max_payload());
         if size > max {
             return Err(Published::Refused(BrokerError::TooLarge { broker: NAME, size, max }));
         }
@@ -55,7 +56,7 @@ impl NatsBroker {
             &envelope.event_type,
             self.config.partitions,
         );
-        let message = PublishMessage::build().payload(envelope.payload.clone().into()).headers(headers);
+        let message = PublishMessage::build().payload(content.body.into_owned().into()).headers(headers);
         context.send_publish(subject, message).await.map_err(outcome)
     }
 

@@ -34,8 +34,7 @@ use super::{
     header, missing, request,
 };
 use crate::broker::{
-    AckToken, BrokerError, Delivery, Subscription, SubscriptionConfig,
-    cloudevents::{self, Place},
+    AckToken, BrokerError, Delivery, Subscription, SubscriptionConfig, cloudevents::Place, content,
 };
 use async_nats::connection;
 use async_nats::jetstream::{
@@ -380,7 +379,7 @@ impl NatsSubscription {
         if self.phase == Phase::Collecting && self.awaited.note(place, info.delivered) {
             self.came_at = Instant::now();
         }
-        let key = header::read(message.headers.as_ref()).remove("partitionkey");
+        let key = header::key(message.headers.as_ref(), &message.payload);
         match self.held.get_mut(&place) {
             // A repeated delivery: only its ack is new. The caller had it for the whole ack wait: it may have
             // forgotten it, so it gets it again. While catching up the server repeats everything at once.
@@ -558,11 +557,12 @@ fn durable_name(config: &SubscriptionConfig) -> String {
 
 fn delivery_of(topic: &str, place: u64, message: &Message) -> Delivery {
     let stored_at = message.info().map_or(OffsetDateTime::UNIX_EPOCH, |info| info.published);
-    let attributes = header::read(message.headers.as_ref());
+    let headers = message.headers.as_ref();
+    let (content_type, attributes) = (header::content_type(headers), header::read(headers));
     let place_in_topic = Place { topic, position: place, stored_at };
     Delivery {
         token: AckToken(place),
-        event: cloudevents::read(place_in_topic, attributes, &message.payload),
+        event: content::read(place_in_topic, content_type, attributes, &message.payload),
     }
 }
 

@@ -1,6 +1,6 @@
 //! What a RabbitMQ broker is configured with.
 
-use crate::broker::partition::PARTITIONS_DEFAULT;
+use crate::broker::{cloudevents::ContentMode, partition::PARTITIONS_DEFAULT};
 use std::{fmt, path::PathBuf, time::Duration};
 
 /// How to reach RabbitMQ. Write what differs and take the rest from the default:
@@ -28,6 +28,8 @@ pub struct RabbitMqConfig {
     /// The largest event with its headers, in bytes; default 1 MiB. At most what the server takes: its setting
     /// `max_message_size`, by default 16 MiB (128 MiB before RabbitMQ 4.0).
     pub event_bytes_max: usize,
+    /// Whether events travel with headers or as one document each; default [`ContentMode::Binary`].
+    pub content_mode: ContentMode,
     /// How long one request may take, a batch of publishes included; default 5 seconds.
     pub request_timeout: Duration,
     /// How often either side shows that it is alive; one that has not for twice as long is given up. Default 5 seconds, and
@@ -47,6 +49,7 @@ impl Default for RabbitMqConfig {
             topics: Vec::new(),
             partitions: PARTITIONS_DEFAULT,
             event_bytes_max: 1024 * 1024,
+            content_mode: ContentMode::default(),
             request_timeout: Duration::from_secs(5),
             heartbeat: Duration::from_secs(5),
             declare_every: Duration::from_secs(30),
@@ -62,6 +65,7 @@ impl fmt::Debug for RabbitMqConfig {
             .field("topics", &self.topics)
             .field("partitions", &self.partitions)
             .field("event_bytes_max", &self.event_bytes_max)
+            .field("content_mode", &self.content_mode)
             .field("request_timeout", &self.request_timeout)
             .field("heartbeat", &self.heartbeat)
             .field("declare_every", &self.declare_every)

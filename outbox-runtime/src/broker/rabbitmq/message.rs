@@ -3,13 +3,14 @@
 use crate::{
     broker::{
         Malformed,
-        cloudevents::{self, CONTENT_TYPE, Place},
+        cloudevents::{self, ContentMode, Place},
+        content::{self, Content},
     },
     envelope::{Envelope, Headers},
 };
 use lapin::{
     BasicProperties,
-    types::{AMQPValue, FieldTable, LongString},
+    types::{AMQPValue, FieldTable, LongString, ShortString},
 };
 use std::borrow::Cow;
 use time::OffsetDateTime;
@@ -28,16 +29,18 @@ const FRAME_REST: usize = 512;
 const HEADER_REST: usize = 6;
 
 /// The properties of one event's message, the bytes of the event with its attributes, and those of the frame of its headers.
-pub(super) struct Written {
+pub(super) struct Written<'a> {
     pub(super) properties: BasicProperties,
+    pub(super) body: Cow<'a, str>,
     pub(super) event_bytes: usize,
     pub(super) frame_bytes: usize,
 }
 
-pub(super) fn write(envelope: &Envelope, message_id: uuid::Uuid) -> Written {
+pub(super) fn write(envelope: &Envelope, mode: ContentMode, message_id: uuid::Uuid) -> Written<'_> {
+    let Content { content_type, attributes, body } = mode.write(envelope);
     let mut headers = FieldTable::default();
-    let (mut event_bytes, mut frame_bytes) = (envelope.payload.len(), FRAME_REST);
-    for (name, value) in cloudevents::attributes(envelope) {
+    let (mut event_bytes, mut frame_bytes) = (body.len(), FRAME_REST);
+    for (name, value) in attributes {
         let name = format!("{PREFIX}{name}");
         event_bytes += name.len() + value.len();
         frame_bytes += name.len() + value.len() + HEADER_REST;
@@ -45,12 +48,12 @@ pub(super) fn write(envelope: &Envelope, message_id: uuid::Uuid) -> Written {
     }
     let seconds = u64::try_from(envelope.occurred_at.unix_timestamp()).unwrap_or(0);
     let properties = BasicProperties::default()
-        .with_content_type(CONTENT_TYPE.into())
+        .with_content_type(content_type.into())
         .with_delivery_mode(PERSISTENT)
         .with_message_id(message_id.to_string().into())
         .with_timestamp(seconds)
         .with_headers(headers);
-    Written { properties, event_bytes, frame_bytes }
+    Written { properties, body, event_bytes, frame_bytes }
 }
 
 /// A message as it came.
@@ -62,10 +65,16 @@ pub(super) struct Message {
 impl Message {
     /// The partition key, without reading the rest.
     pub(super) fn key(&self) -> Option<String> {
-        let headers = self.properties.headers().as_ref()?.inner();
-        let value =
-            [PREFIX, PREFIX_READ].iter().find_map(|prefix| headers.get(&*format!("{prefix}partitionkey")));
-        Some(text(value?).ok()?.into_owned())
+        let headers = self.properties.headers().as_ref().map(FieldTable::inner);
+        let named = |prefix: &&str| headers?.get(&*format!("{prefix}partitionkey"));
+        match [PREFIX, PREFIX_READ].iter().find_map(named) {
+            Some(key) => Some(text(key).ok()?.into_owned()),
+            None => content::key_of(self.content_type(), &self.body),
+        }
+    }
+
+    fn content_type(&self) -> Option<&str> {
+        self.properties.content_type().as_ref().map(ShortString::as_str)
     }
 
     /// How often it was delivered, this time included.
@@ -101,7 +110,7 @@ impl Message {
         let place = self.place(topic, queue);
         let read = match problem {
             Some(problem) => Err(cloudevents::malformed(place, attributes, &self.body, problem)),
-            None => cloudevents::read(place, attributes, &self.body),
+            None => content::read(place, self.content_type(), attributes, &self.body),
         };
         read.map_err(|mut malformed| {
             // Whoever wrote it may know it by headers of his own.

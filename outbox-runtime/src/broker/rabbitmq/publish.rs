@@ -40,7 +40,7 @@ pub(super) type Spare = Mutex<Option<(Arc<Link>, Channel)>>;
 /// An event that can be sent.
 struct Ready<'a> {
     outgoing: &'a Outgoing<'a>,
-    written: Written,
+    written: Written<'a>,
     routing_key: ShortString,
 }
 
@@ -84,7 +84,7 @@ impl RabbitMqBroker {
             // A topic that stands otherwise is a mistake of the set-up, not of the event.
             Err(error) => return Ok(Err(Published::TryAgain(error))),
         }
-        let written = message::write(envelope, outgoing.message_id);
+        let written = message::write(envelope, self.publishing.config.content_mode, outgoing.message_id);
         let (size, max) = (written.event_bytes, self.publishing.config.event_bytes_max);
         if size > max {
             return Ok(Err(Published::Refused(BrokerError::TooLarge { broker: NAME, size, max })));
@@ -222,7 +222,7 @@ async fn send(channel: &Channel, event: &Ready<'_>) -> Answer {
         envelope.topic.as_str().into(),
         event.routing_key.clone(),
         options,
-        envelope.payload.as_bytes(),
+        event.written.body.as_bytes(),
         event.written.properties.clone(),
     );
     confirmation.await?.await

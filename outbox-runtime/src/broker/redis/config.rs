@@ -1,6 +1,6 @@
 //! What a Redis broker is configured with.
 
-use crate::broker::partition::PARTITIONS_DEFAULT;
+use crate::broker::{cloudevents::ContentMode, partition::PARTITIONS_DEFAULT};
 use std::{fmt, path::PathBuf, time::Duration};
 
 /// How to reach Redis and how long a topic keeps its events. Write what differs and take the rest from the default:
@@ -34,6 +34,8 @@ pub struct RedisConfig {
     /// The largest event with its headers, in bytes; default 1 MiB. The server takes what `proto-max-bulk-len` says
     /// (512 MiB), but each event is in its memory.
     pub event_bytes_max: usize,
+    /// Whether events travel with headers or as one document each; default [`ContentMode::Binary`].
+    pub content_mode: ContentMode,
     /// How long one request may take, a batch of publishes included; default 5 seconds.
     pub request_timeout: Duration,
 }
@@ -49,6 +51,7 @@ impl Default for RedisConfig {
             retention: DAY,
             unread_max: 14 * DAY,
             event_bytes_max: 1024 * 1024,
+            content_mode: ContentMode::default(),
             request_timeout: Duration::from_secs(5),
         }
     }
@@ -63,6 +66,7 @@ impl fmt::Debug for RedisConfig {
             .field("retention", &self.retention)
             .field("unread_max", &self.unread_max)
             .field("event_bytes_max", &self.event_bytes_max)
+            .field("content_mode", &self.content_mode)
             .field("request_timeout", &self.request_timeout)
             .finish_non_exhaustive()
     }

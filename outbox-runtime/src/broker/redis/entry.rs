@@ -3,8 +3,8 @@
 use crate::{
     broker::{
         Malformed,
-        cloudevents::{self, CONTENT_TYPE, CONTENT_TYPE_NAME, Parts, Place},
-        partition,
+        cloudevents::{CONTENT_TYPE_NAME, ContentMode, Parts, Place},
+        content, partition,
     },
     envelope::Envelope,
 };
@@ -45,11 +45,12 @@ pub(super) type Fields = Vec<Vec<u8>>;
 type Field<'a> = (Cow<'a, str>, Cow<'a, str>);
 
 /// The fields of one event, and how many bytes they are.
-pub(super) fn write(envelope: &Envelope) -> (Vec<Field<'_>>, usize) {
-    let mut fields: Vec<Field<'_>> = vec![(CONTENT_TYPE_NAME.into(), CONTENT_TYPE.into())];
-    let attributes = cloudevents::attributes(envelope);
-    fields.extend(attributes.into_iter().map(|(name, value)| (format!("{PREFIX}{name}").into(), value)));
-    fields.push((DATA.into(), envelope.payload.as_str().into()));
+pub(super) fn write(envelope: &Envelope, mode: ContentMode) -> (Vec<Field<'_>>, usize) {
+    let content = mode.write(envelope);
+    let mut fields: Vec<Field<'_>> = vec![(CONTENT_TYPE_NAME.into(), content.content_type.into())];
+    let attributes = content.attributes.into_iter();
+    fields.extend(attributes.map(|(name, value)| (format!("{PREFIX}{name}").into(), value)));
+    fields.push((DATA.into(), content.body));
     let bytes = fields.iter().map(|(name, value)| name.len() + value.len()).sum();
     (fields, bytes)
 }
@@ -57,8 +58,12 @@ pub(super) fn write(envelope: &Envelope) -> (Vec<Field<'_>>, usize) {
 /// The partition key, without reading the rest.
 pub(super) fn key_of(fields: &Fields) -> Option<String> {
     let (pairs, _) = fields.as_chunks::<2>();
-    let [_, key] = pairs.iter().find(|[name, _]| name == b"ce_partitionkey")?;
-    Some(String::from_utf8_lossy(key).into_owned())
+    let value =
+        |wanted: &str| pairs.iter().find(|[name, _]| name == wanted.as_bytes()).map(|[_, value]| value);
+    if let Some(key) = value("ce_partitionkey") {
+        return Some(String::from_utf8_lossy(key).into_owned());
+    }
+    content::key_of(std::str::from_utf8(value(CONTENT_TYPE_NAME)?).ok(), value(DATA)?)
 }
 
 /// The event that an entry holds.

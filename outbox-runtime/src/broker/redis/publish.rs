@@ -66,7 +66,7 @@ impl RedisBroker {
             Err(error) => return Ok(Err(Published::TryAgain(error))),
         }
         let config = &self.link.config;
-        let (fields, size) = entry::write(envelope);
+        let (fields, size) = entry::write(envelope, config.content_mode);
         let max = config.event_bytes_max;
         if size > max {
             return Ok(Err(Published::Refused(BrokerError::TooLarge { broker: NAME, size, max })));

@@ -242,6 +242,32 @@ async fn a_subscription_that_is_dropped_in_every_wait_still_catches_up() {
     assert_eq!(received, [sent[0].id, sent[1].id]);
 }
 
+/// R19: what was acked does not come again, and what was not does.
+#[tokio::test]
+async fn a_durable_that_somebody_removed_is_made_again_behind_what_was_acked() {
+    if Nats::private().await.is_none() {
+        return;
+    }
+    for program in Nats::installed() {
+        let server = Nats::private_of(&program).await;
+        let broker = NatsBroker::new(config(server.url()));
+        let topic = server.fresh_topic();
+        let sent: Vec<_> = (0..5).map(|_| event(&topic, Some("foobar"))).collect();
+        for event in &sent[..4] {
+            publish(&broker, event).await.unwrap();
+        }
+        let mut subscription = broker.subscribe(&subscription(&topic, "14")).await.unwrap();
+        receive(&mut *subscription, 3).await;
+        subscription.flush().await.unwrap();
+
+        assert_eq!(server.remove_durables(&topic, "billing=charge").await, 1);
+        publish(&broker, &sent[4]).await.unwrap();
+
+        let received = receive(&mut *subscription, 2).await;
+        assert_eq!(received, [sent[3].id, sent[4].id], "on {}", program.display());
+    }
+}
+
 #[tokio::test]
 async fn a_message_that_is_no_event_is_malformed_and_keeps_its_bytes() {
     let Some(server) = Nats::shared().await else { return };

@@ -2,6 +2,7 @@
 
 mod foreign;
 mod kafka;
+mod meddling;
 mod once;
 mod outage;
 mod rabbitmq;

@@ -172,11 +172,23 @@ impl Kafka {
         made[0].as_ref().expect("the server makes the topic");
     }
 
-    /// Removes a topic.
+    /// Removes a topic, and waits until the server knows nothing of it.
     pub async fn delete_topic(&self, topic: &str) {
         let admin: AdminClient<DefaultClientContext> = self.client().create().expect("a client is made");
         let gone = admin.delete_topics(&[topic], &patient()).await.expect("the server answers");
         gone[0].as_ref().expect("the server removes the topic");
+        let (config, topic) = (self.client(), topic.to_owned());
+        let look = move || {
+            let client: BaseConsumer = config.create().expect("a client is made");
+            let knows = || {
+                let metadata = client.fetch_metadata(None, PATIENCE).expect("the server answers");
+                metadata.topics().iter().any(|known| known.name() == topic)
+            };
+            while knows() {
+                std::thread::sleep(Duration::from_millis(20));
+            }
+        };
+        tokio::task::spawn_blocking(look).await.expect("it does not panic");
     }
 
     /// Removes the messages of a partition that stand before an offset, as retention does.

@@ -219,6 +219,27 @@ impl Nats {
         assert_eq!(answer["success"], true, "{answer}");
     }
 
+    /// Removes the durables of a topic whose names begin so, and says how many those were.
+    pub async fn remove_durables(&self, topic: &str, prefix: &str) -> usize {
+        let names = self.ask(&format!("CONSUMER.NAMES.{topic}"), "").await;
+        let names = names["consumers"].as_array().cloned().unwrap_or_default();
+        let names = names.iter().filter_map(|name| name.as_str()).filter(|name| name.starts_with(prefix));
+        let mut removed = 0;
+        for name in names {
+            let answer = self.ask(&format!("CONSUMER.DELETE.{topic}.{name}"), "").await;
+            assert_eq!(answer["success"], true, "{answer}");
+            removed += 1;
+        }
+        removed
+    }
+
+    /// Kills the server and starts it without the data it had.
+    pub async fn restart_empty(&self) {
+        self.kill();
+        std::fs::remove_dir_all(self.dir.path().join("js")).expect("the server has data");
+        self.restart().await;
+    }
+
     /// One request to the JetStream API, as whom [`GUARDED`](Self::GUARDED) lets in.
     async fn ask(&self, subject: &str, body: &str) -> serde_json::Value {
         let mut stream = BufReader::new(TcpStream::connect(("127.0.0.1", self.port)).await.unwrap());

@@ -11,6 +11,7 @@
 //! Works with servers from 2.9 on and uses nothing that 2.9 would ignore in silence.
 
 mod config;
+mod durable;
 mod error;
 mod header;
 mod missing;
@@ -108,8 +109,12 @@ impl Broker for NatsBroker {
         Box::pin(async {
             self.declare(&subscription.topic).await?;
             let context = self.live_context("subscribe").await?;
-            let opened = subscribe::NatsSubscription::open(context.clone(), subscription.clone()).await?;
-            Ok(Box::new(opened) as Box<dyn Subscription>)
+            let opened = subscribe::NatsSubscription::open(context.clone(), subscription.clone()).await;
+            if opened.as_ref().is_err_and(topic::is_missing) {
+                // The next try declares it again.
+                self.forget(&subscription.topic);
+            }
+            Ok(Box::new(opened?) as Box<dyn Subscription>)
         })
     }
 

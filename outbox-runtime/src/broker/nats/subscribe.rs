@@ -29,9 +29,9 @@
 //! ack wait brings all of them again.
 
 use super::{
-    NoBody,
-    error::{answered, refused, unavailable},
-    header, missing, request,
+    durable::{self, Answer, Known},
+    error::unavailable,
+    header,
 };
 use crate::broker::{
     AckToken, BrokerError, Delivery, Subscription, SubscriptionConfig, cloudevents::Place, content,
@@ -39,8 +39,7 @@ use crate::broker::{
 use async_nats::connection;
 use async_nats::jetstream::{
     self, Message,
-    consumer::{AckPolicy, Consumer, DeliverPolicy, Info, pull},
-    stream::ConsumerErrorKind,
+    consumer::{Consumer, Info, pull},
 };
 use futures_util::{FutureExt, StreamExt, future, future::BoxFuture};
 use std::{
@@ -50,7 +49,6 @@ use std::{
 use time::OffsetDateTime;
 use tokio::time::{Instant, sleep, sleep_until, timeout_at};
 
-const SUBSCRIBE: &str = "subscribe";
 pub(super) const RECEIVE: &str = "receive";
 pub(super) const ACK: &str = "ack";
 
@@ -81,6 +79,7 @@ pub(super) struct NatsSubscription {
     context: jetstream::Context,
     config: SubscriptionConfig,
     consumer: Consumer<pull::Config>,
+    known: Known,
     /// The open request for deliveries; dropping it loses what is on its way, which is then missing.
     request: Option<Request>,
     /// The server's number of the last delivery that came; each delivery, also a repeated one, has the next.
@@ -156,14 +155,6 @@ impl Awaited {
     }
 }
 
-/// What the server says of the durable.
-struct Answer {
-    consumer: Consumer<pull::Config>,
-    info: Info,
-    /// How far what is missing was looked for.
-    looked_until: Option<u64>,
-}
-
 struct Request {
     deliveries: pull::Batch,
     ends: Instant,
@@ -189,11 +180,12 @@ impl NatsSubscription {
         context: jetstream::Context,
         config: SubscriptionConfig,
     ) -> Result<Self, BrokerError> {
-        let consumer = declare(&context, &config, config.ack_wait).await?;
+        let opened = durable::ask(context.clone(), config.clone(), None, config.ack_wait, None).await?;
         Ok(Self {
             context,
             config,
-            consumer,
+            consumer: opened.consumer,
+            known: opened.known,
             request: None,
             last_delivery: 0,
             held: BTreeMap::new(),
@@ -295,14 +287,15 @@ impl NatsSubscription {
     /// it is looked what is missing.
     async fn declare(&mut self, ack_wait: Duration, looks: bool) -> Result<Info, BrokerError> {
         let (context, config, awaited) = (&self.context, &self.config, &self.awaited);
+        let known = Some(self.known);
         let look_after = looks.then(|| (self.looked_until, awaited.repeated.clone()));
-        let asking = self
-            .asking
-            .get_or_insert_with(|| Box::pin(ask(context.clone(), config.clone(), ack_wait, look_after)));
+        let asking = self.asking.get_or_insert_with(|| {
+            Box::pin(durable::ask(context.clone(), config.clone(), known, ack_wait, look_after))
+        });
         let answer = asking.await;
         self.asking = None;
-        let Answer { consumer, info, looked_until } = answer?;
-        self.consumer = consumer;
+        let Answer { consumer, info, known, looked_until } = answer?;
+        (self.consumer, self.known) = (consumer, known);
         self.looked_until = looked_until.unwrap_or(self.looked_until);
         Ok(info)
     }
@@ -318,8 +311,21 @@ impl NatsSubscription {
 
     /// Waits for one delivery, the end of the open request, the end of a nack, or the deadline.
     async fn wait_for_delivery(&mut self, wait: Duration, deadline: Instant) -> Result<(), BrokerError> {
-        let now = Instant::now();
-        if self.request.as_ref().is_none_or(|request| request.ends + REQUEST_GRACE <= now) {
+        if !self.is_connected() {
+            // The client connects again by itself; what it was asked before is lost, and so is the request.
+            sleep_until(deadline.min(Instant::now() + REQUEST_MIN)).await;
+            return Ok(());
+        }
+        if self.request.as_ref().is_some_and(|request| request.ends + REQUEST_GRACE <= Instant::now()) {
+            // The server says so where a request ends, unless it knows nothing of it.
+            let (context, config) = (&self.context, &self.config);
+            if !self.known.still_stands(context, config, self.last_delivery).await? {
+                self.phase = Phase::Unknown;
+                return Ok(());
+            }
+            self.request = None;
+        }
+        if self.request.is_none() {
             self.request = Some(self.open_request(wait).await?);
         }
         let Some(request) = &mut self.request else { return Ok(()) };
@@ -332,6 +338,10 @@ impl NatsSubscription {
             Ok(delivery) => self.receive(delivery),
             Err(_) => Ok(()),
         }
+    }
+
+    fn is_connected(&self) -> bool {
+        self.context.client().connection_state() == connection::State::Connected
     }
 
     async fn open_request(&mut self, wait: Duration) -> Result<Request, BrokerError> {
@@ -435,7 +445,7 @@ impl NatsSubscription {
     async fn ack_all(&mut self, tokens: &[AckToken]) -> Result<(), BrokerError> {
         let done: Vec<_> = tokens.iter().filter_map(|token| self.held.remove(&token.0)).collect();
         let client = self.context.client();
-        if client.connection_state() != connection::State::Connected {
+        if !self.is_connected() {
             // The client would keep them, and with many of them make the caller wait until it is connected.
             return Ok(());
         }
@@ -453,7 +463,9 @@ impl NatsSubscription {
         }
         self.context.client().flush().await.map_err(|error| unavailable(ACK, error))?;
         for _ in 0..FLUSH_LOOKS_MAX {
-            if info(&self.context, &self.config).await?.num_ack_pending <= self.held.len() {
+            let info = durable::info(&self.context, &self.config).await?;
+            self.known.note(&info);
+            if info.num_ack_pending <= self.held.len() {
                 break;
             }
             sleep(LOOK_PAUSE).await;
@@ -501,58 +513,6 @@ impl Subscription for NatsSubscription {
         }
         Box::pin(future::ready(Ok(())))
     }
-}
-
-async fn ask(
-    context: jetstream::Context,
-    config: SubscriptionConfig,
-    ack_wait: Duration,
-    look_after: Option<(u64, BTreeSet<u64>)>,
-) -> Result<Answer, BrokerError> {
-    let consumer = declare(&context, &config, ack_wait).await?;
-    let info = info(&context, &config).await?;
-    let looked_until = match look_after {
-        Some((place, known)) => Some(missing::look(&context, &config.topic, &info, place, &known).await?),
-        None => None,
-    };
-    Ok(Answer { consumer, info, looked_until })
-}
-
-/// Where the durable stands now. What comes back from declaring it does not say that: a server that was restarted gives
-/// the first who declares it the numbers of its start.
-async fn info(context: &jetstream::Context, config: &SubscriptionConfig) -> Result<Info, BrokerError> {
-    let subject = format!("CONSUMER.INFO.{}.{}", config.topic, durable_name(config));
-    request(context, RECEIVE, &subject, &NoBody {}).await
-}
-
-/// Declares the durable, or changes the ack wait and the limits of the one that stands.
-async fn declare(
-    context: &jetstream::Context,
-    config: &SubscriptionConfig,
-    ack_wait: Duration,
-) -> Result<Consumer<pull::Config>, BrokerError> {
-    let durable = pull::Config {
-        durable_name: Some(durable_name(config)),
-        description: Some(format!("consumer {}, partition {}", config.consumer, config.partition)),
-        filter_subject: format!("{}.{}.>", config.topic, config.partition),
-        deliver_policy: DeliverPolicy::All,
-        ack_policy: AckPolicy::Explicit,
-        ack_wait,
-        max_ack_pending: i64::from(config.in_flight_max),
-        // For ever: attempts are counted in the consumer's database, and nothing may vanish at the broker.
-        max_deliver: -1,
-        ..pull::Config::default()
-    };
-    context.create_consumer_on_stream(durable, &config.topic).await.map_err(|error| match error.kind() {
-        ConsumerErrorKind::JetStream(answer) => answered(SUBSCRIBE, answer),
-        ConsumerErrorKind::InvalidName => refused(SUBSCRIBE, "NATS does not take the consumer's name", error),
-        _ => unavailable(SUBSCRIBE, error),
-    })
-}
-
-/// NATS takes no dot in the name of a durable.
-fn durable_name(config: &SubscriptionConfig) -> String {
-    format!("{}-{}", config.consumer.replace('.', "="), config.partition)
 }
 
 fn delivery_of(topic: &str, place: u64, message: &Message) -> Delivery {

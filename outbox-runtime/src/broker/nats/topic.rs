@@ -9,6 +9,7 @@ use async_nats::jetstream::{
     self, ErrorCode,
     stream::{Config, Info, RetentionPolicy},
 };
+use time::OffsetDateTime;
 
 const ACTION: &str = "declare the topic";
 const DESCRIPTION_PREFIX: &str = "outbox topic, partitions: ";
@@ -79,6 +80,20 @@ async fn create(context: &jetstream::Context, config: &Config) -> Result<Option<
         Err(error) if is_answer(&error, ErrorCode::STREAM_NAME_EXIST) => Ok(None),
         Err(error) => Err(error),
     }
+}
+
+/// When the stream was made: another one of its name has places of its own.
+pub(super) async fn made_at(
+    context: &jetstream::Context,
+    topic: &str,
+) -> Result<OffsetDateTime, BrokerError> {
+    let info: Info = request(context, ACTION, &format!("STREAM.INFO.{topic}"), &NoBody {}).await?;
+    Ok(info.created)
+}
+
+/// Whether the server has no stream of the topic any more.
+pub(super) fn is_missing(error: &BrokerError) -> bool {
+    is_answer(error, ErrorCode::STREAM_NOT_FOUND)
 }
 
 fn is_answer(error: &BrokerError, code: ErrorCode) -> bool {

@@ -23,7 +23,7 @@ pub(super) fn row(rounds: usize) -> Row {
         ours.push(cpu_seconds_of_build(&events));
     }
     Row {
-        name: "clean build of an events crate",
+        name: "clean build of an events crate".into(),
         unit: "CPU s",
         raw,
         ours,

@@ -56,7 +56,7 @@ async fn parked(outbox: &Outbox<PostgresStore>, pool: &PgPool, rounds: usize) ->
         with.push(drain(outbox, "parked").await);
     }
     Row {
-        name: "drain beside a parked key of 100,000",
+        name: "drain beside a parked key of 100,000".into(),
         unit: "events/s",
         raw: without,
         ours: with,
@@ -78,7 +78,7 @@ async fn snapshot(outbox: &Outbox<PostgresStore>, pool: &PgPool, rounds: usize) 
         old.rollback().await.unwrap();
     }
     Row {
-        name: "drain under an old snapshot, after 100,000 settles",
+        name: "drain under an old snapshot, after 100,000 settles".into(),
         unit: "events/s",
         raw: without,
         ours: with,

@@ -112,7 +112,7 @@ async fn churn<S: Store>(
         ratios.len(),
         largest(&ratios)
     );
-    Row { name, unit: "ratio", raw: Vec::new(), ours: ratios, wanted: Wanted::AtMost(1.3) }
+    Row { name: name.into(), unit: "ratio", raw: Vec::new(), ours: ratios, wanted: Wanted::AtMost(1.3) }
 }
 
 async fn enqueue<S: Store>(outbox: &Outbox<S>, batch: i64) {

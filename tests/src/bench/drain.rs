@@ -51,25 +51,30 @@ pub(super) async fn rows(server: &Postgres, rounds: usize) -> Vec<Row> {
     let (mut raw, mut ours, mut wal, mut progress) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for round in 0..=rounds {
         let begun = Instant::now();
-        drain_by_hand(&pool).await;
-        let by_hand = begun.elapsed();
+        by_hand(&pool, EVENTS).await;
+        let raw_time = begun.elapsed();
         let wal_before = wal_bytes(&pool).await;
         let rows_before = progress_rows(&pool).await;
         let begun = Instant::now();
         drain_by_relay(&outbox, &format!("round-{round}")).await;
         let with_relay = begun.elapsed();
         if round > 0 {
-            raw.push(EVENTS as f64 / by_hand.as_secs_f64());
+            raw.push(EVENTS as f64 / raw_time.as_secs_f64());
             ours.push(EVENTS as f64 / with_relay.as_secs_f64());
             wal.push((wal_bytes(&pool).await - wal_before) as f64 / EVENTS as f64);
             progress.push((progress_rows(&pool).await - rows_before) as f64 / (EVENTS / PAGE) as f64);
         }
     }
-    let told =
-        |name, unit, ours, most| Row { name, unit, raw: Vec::new(), ours, wanted: Wanted::AtMost(most) };
+    let told = |name: &str, unit, ours, most| Row {
+        name: name.into(),
+        unit,
+        raw: Vec::new(),
+        ours,
+        wanted: Wanted::AtMost(most),
+    };
     vec![
         Row {
-            name: "no-op drain of 200,000",
+            name: "no-op drain of 200,000".into(),
             unit: "events/s",
             raw,
             ours,
@@ -94,10 +99,10 @@ pub(super) async fn fill(outbox: &Outbox<PostgresStore>) {
 }
 
 /// What anybody would write: read a page, take its columns, record how far.
-async fn drain_by_hand(pool: &PgPool) {
+pub(super) async fn by_hand(pool: &PgPool, events: i64) {
     let mut connection = pool.acquire().await.unwrap();
     let (mut settled, mut count) = (0_i64, 0_i64);
-    while count < EVENTS {
+    while count < events {
         let rows = sqlx::query("SELECT * FROM outbox_log WHERE seq > $1 ORDER BY seq LIMIT $2")
             .bind(settled)
             .bind(PAGE)

@@ -41,7 +41,7 @@ pub(super) async fn single(server: &Postgres, rounds: usize) -> Row {
         }
     }
     Row {
-        name: "enqueue in a transaction",
+        name: "enqueue in a transaction".into(),
         unit: "transactions/s",
         raw,
         ours,
@@ -133,7 +133,13 @@ pub(super) async fn batch(server: &Postgres, rounds: usize) -> Row {
             ours.push((BATCH * BATCHES) as f64 / begun.elapsed().as_secs_f64());
         }
     }
-    Row { name: "batch enqueue of 1,000", unit: "events/s", raw, ours, wanted: Wanted::RatioAtLeast(0.85) }
+    Row {
+        name: "batch enqueue of 1,000".into(),
+        unit: "events/s",
+        raw,
+        ours,
+        wanted: Wanted::RatioAtLeast(0.85),
+    }
 }
 
 /// As a careful engineer would write it: constant columns as one value, the rest as arrays.

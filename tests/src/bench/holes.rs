@@ -60,7 +60,7 @@ pub(super) async fn row(server: &Postgres, options: &Options) -> Row {
     open.rollback().await.unwrap();
     runner.stop().await.unwrap();
     Row {
-        name: "holes beside an open write, a fifth rolled back",
+        name: "holes beside an open write, a fifth rolled back".into(),
         unit: "holes",
         raw: Vec::new(),
         ours: vec![most as f64],

@@ -2,6 +2,7 @@
 //!
 //! A shared machine is noisy, so no time is a figure of its own: what counts is the ratio.
 
+mod brokers;
 mod build;
 mod burden;
 mod churn;
@@ -12,6 +13,8 @@ mod poll;
 mod scheduled;
 mod schema;
 mod wake;
+
+pub use brokers::Handled;
 
 use crate::servers::Postgres;
 use std::path::{Path, PathBuf};
@@ -37,20 +40,32 @@ pub struct Options {
     pub events: Option<i64>,
     /// The store of the long row of churn, `postgres` or `sqlite`; without it both.
     pub store: Option<String>,
+    /// The broker of the rows of brokers; without it all.
+    pub broker: Option<String>,
+    /// Whether the rows of brokers measure memory too, in a long drain.
+    pub backlog: bool,
     /// How long the row of holes lasts.
     pub minutes: Option<f64>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { rounds: 15, json: None, events: None, store: None, minutes: None }
+        Self {
+            rounds: 15,
+            json: None,
+            events: None,
+            store: None,
+            broker: None,
+            backlog: false,
+            minutes: None,
+        }
     }
 }
 
 /// One comparison.
 #[derive(Debug)]
 pub(crate) struct Row {
-    pub(crate) name: &'static str,
+    pub(crate) name: String,
     pub(crate) unit: &'static str,
     pub(crate) raw: Vec<f64>,
     pub(crate) ours: Vec<f64>,
@@ -113,7 +128,7 @@ pub async fn run(names: &[String], options: &Options) -> bool {
     // These take minutes, so only who asks for them by name gets them.
     let asks = |name: &str| names.iter().any(|word| name.contains(word.as_str()));
     let measured = ["enqueue", "batch", "drain", "burden", "scheduled", "wake", "poll"];
-    if measured.iter().any(|name| wants(name)) || asks("churn") || asks("holes") {
+    if measured.iter().any(|name| wants(name)) || asks("churn") || asks("holes") || asks("brokers") {
         // Commits reach the disk as they would in production.
         let settings = ["fsync=on", "synchronous_commit=on", "max_wal_size=4GB", "autovacuum=off"];
         let Some(server) = Postgres::private_with(&settings).await else { return false };
@@ -137,6 +152,9 @@ pub async fn run(names: &[String], options: &Options) -> bool {
         }
         if asks("holes") {
             rows.push(holes::row(&server, options).await);
+        }
+        if asks("brokers") {
+            rows.extend(brokers::rows(&server, options).await);
         }
         if wants("wake") {
             rows.push(wake::row(&server, options.rounds).await);
@@ -175,7 +193,7 @@ fn print(rows: &[Row]) {
 fn json(rows: &[Row]) -> String {
     let row = |row: &Row| {
         serde_json::json!({
-            "name": row.name,
+            "name": &row.name,
             "unit": row.unit,
             "raw": row.raw,
             "ours": row.ours,

@@ -42,5 +42,5 @@ pub(super) async fn row(server: &Postgres, rounds: usize) -> Row {
             ours.push(begun.elapsed().as_secs_f64() * 1e6 / f64::from(POLLS));
         }
     }
-    Row { name: "empty poll", unit: "us", raw, ours, wanted: Wanted::Nothing }
+    Row { name: "empty poll".into(), unit: "us", raw, ours, wanted: Wanted::Nothing }
 }

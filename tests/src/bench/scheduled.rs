@@ -40,7 +40,7 @@ pub(super) async fn rows(server: &Postgres, rounds: usize) -> Vec<Row> {
         }
     }
     let drained = Row {
-        name: "drain beside 1,000,000 scheduled events",
+        name: "drain beside 1,000,000 scheduled events".into(),
         unit: "events/s",
         raw: without,
         ours: with,
@@ -66,7 +66,7 @@ async fn moved(outbox: &Outbox<PostgresStore>) -> Row {
     let begun = Instant::now();
     while store.move_due(&fence, PAGE).await.unwrap() > 0 {}
     Row {
-        name: "  100,000 due events into the log",
+        name: "  100,000 due events into the log".into(),
         unit: "events/s",
         raw: Vec::new(),
         ours: vec![DUE_EVENTS / begun.elapsed().as_secs_f64()],

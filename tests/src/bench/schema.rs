@@ -41,7 +41,7 @@ pub(super) fn check(rounds: usize) -> [Row; 4] {
     let (same_seconds, _) = measured(None);
     let (seconds, megabytes) = measured(Some(CHANGED_EVERY));
     let (most_seconds, _) = measured(Some(1));
-    let row = |name, unit, ours, wanted| Row { name, unit, raw: Vec::new(), ours, wanted };
+    let row = |name: &str, unit, ours, wanted| Row { name: name.into(), unit, raw: Vec::new(), ours, wanted };
     [
         row("schema check of 500 events", "s", same_seconds, Wanted::AtMost(1.0)),
         row("schema check of 500 events, some changed", "s", seconds, Wanted::AtMost(1.0)),
@@ -61,7 +61,7 @@ pub(super) fn pathological(rounds: usize) -> Row {
         assert!(matches!(verdict, Verdict::NotProven(_)), "{verdict:?}");
     }
     let (name, unit) = ("schema pair that can't be decided", "s");
-    Row { name, unit, raw: Vec::new(), ours: seconds, wanted: Wanted::AtMost(10.0) }
+    Row { name: name.into(), unit, raw: Vec::new(), ours: seconds, wanted: Wanted::AtMost(10.0) }
 }
 
 /// Fifty branches within fifty, nested deeply, with patterns that overlap.

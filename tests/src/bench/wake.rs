@@ -50,5 +50,5 @@ pub(super) async fn row(server: &Postgres, rounds: usize) -> Row {
         ours.push(super::median(&with_relay));
     }
     runner.stop().await.unwrap();
-    Row { name: "wake, commit to publish", unit: "ms (p50)", raw, ours, wanted: Wanted::AtMost(3.0) }
+    Row { name: "wake, commit to publish".into(), unit: "ms (p50)", raw, ours, wanted: Wanted::AtMost(3.0) }
 }

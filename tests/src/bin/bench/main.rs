@@ -1,9 +1,11 @@
 //! Measures the framework against hand-written loops that do the same work on the same server, in the same run.
 //!
-//! `bench [NAME…] [--rounds N] [--json FILE]`: all rows, or those whose name contains one of the words. Two take minutes
-//! and run only by name: `churn [--events N] [--store postgres|sqlite]` and `holes [--minutes N]`.
+//! `bench [NAME…] [--rounds N] [--json FILE]`: all rows, or those whose name contains one of the words. Three take
+//! minutes and run only by name: `brokers [--broker nats|redis|rabbitmq|kafka] [--backlog]`,
+//! `churn [--events N] [--store postgres|sqlite]` and `holes [--minutes N]`.
 #![expect(clippy::unwrap_used, reason = "a fault of a test or a measurement ends it")]
 
+mod consumer;
 mod events;
 
 use outbox_tests::bench;
@@ -25,6 +27,8 @@ async fn main() -> ExitCode {
             "--rounds" => options.rounds = arguments.next().unwrap().parse().unwrap(),
             "--events" => options.events = arguments.next().map(|n| n.parse().unwrap()),
             "--store" => options.store = arguments.next(),
+            "--broker" => options.broker = arguments.next(),
+            "--backlog" => options.backlog = true,
             "--minutes" => options.minutes = arguments.next().map(|n| n.parse().unwrap()),
             "--json" => options.json = arguments.next().map(Into::into),
             name => names.push(name.to_owned()),

@@ -1,5 +1,9 @@
 //! What can be typed.
 
+mod debezium;
+
+pub(super) use debezium::DebeziumArgs;
+
 use super::{failure::Failure, moment};
 use crate::{
     EventId, OnPoison, RelayConfig, ScheduledFilter, Start,
@@ -77,6 +81,8 @@ pub(super) enum Command {
     Replay(ReplayCommand),
     /// Lists what was done with dead letters, by whom and why
     Audit(AuditArgs),
+    /// Prints what it takes to have Debezium read the log, in place of a relay to Kafka or beside one (PostgreSQL)
+    DebeziumConfig(DebeziumArgs),
     /// Moves the log past the numbers that a restored or promoted database may give out twice
     Repair,
 }

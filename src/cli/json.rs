@@ -4,7 +4,12 @@
 //! `docs/command-line.md` describes is what stands here.
 
 use super::{
-    address::Address, command::Requested, database::Repaired, failure::Failure, moment, output::Output,
+    address::Address,
+    command::Requested,
+    database::{Connector, Repaired},
+    failure::Failure,
+    moment,
+    output::Output,
 };
 use crate::{
     Cancellation, DeadLetter, EventId, Finding, Forgetting, Scheduled,
@@ -242,6 +247,17 @@ pub(super) fn repaired<W: Write>(output: &mut Output<W>, done: Option<&Repaired>
     output.json(&json!({
         "nextSequence": done.map(|done| done.next_seq.to_string()),
         "rereading": rereading.iter().map(|stage| stage.as_str()).collect::<Vec<_>>(),
+    }))
+}
+
+/// A connector of Debezium: `connector` is what the HTTP interface of Kafka Connect takes to make it.
+pub(super) fn connector<W: Write>(output: &mut Output<W>, connector: &Connector) -> Result<(), Failure> {
+    let mut config: Map<String, Value> =
+        connector.settings.iter().map(|(name, value)| (name.clone(), Value::from(value.as_str()))).collect();
+    let name = config.remove("name");
+    output.json(&json!({
+        "publication": connector.publication,
+        "connector": { "name": name, "config": config },
     }))
 }
 

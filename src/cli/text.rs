@@ -3,7 +3,7 @@
 use super::{
     address::Address,
     command::{Asked, Requested},
-    database::Repaired,
+    database::{Connector, Repaired},
     failure::Failure,
     moment,
     output::{Columns, Output, inert},
@@ -321,6 +321,16 @@ pub(super) fn repaired<W: Write>(output: &mut Output<W>, done: Option<&Repaired>
         output
             .line(format_args!("`{stage}` reads the whole log again: it had settled numbers yet to be given"))
     })
+}
+
+/// A connector of Debezium: statements for the database, then a file of settings for Kafka Connect.
+pub(super) fn connector<W: Write>(output: &mut Output<W>, connector: &Connector) -> Result<(), Failure> {
+    output.line("-- in the database, once, as the role that owns the tables")?;
+    connector.publication.lines().try_for_each(|line| output.line(inert(line)))?;
+    output.line("")?;
+    output
+        .line("# in Kafka Connect, as a file of properties; `--json` gives what its HTTP interface takes")?;
+    output.text(&connector.properties)
 }
 
 /// A list of scheduled events that is written page by page under one heading.

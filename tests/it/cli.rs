@@ -1,6 +1,7 @@
 //! The command line: what it prints, how it ends, and that it does what it says.
 
 mod alerts;
+mod debezium;
 mod doctor;
 mod json;
 mod kafka;

@@ -11,6 +11,7 @@ mod connection;
 mod contract;
 mod crash;
 mod deadly;
+mod debezium;
 mod dependency_tree;
 mod doctor;
 mod elsewhere;

@@ -37,8 +37,8 @@ const SERVERS: [Server; 6] = [
     Server { package: "maven", is_installed: || has_program("mvn") },
 ];
 
-/// The folder of Kafka's jars below the target folder, where the tests look for it.
-const KAFKA_JARS: &str = "servers/kafka-4.3.1";
+/// The folder of the jars of Kafka and Debezium below the target folder, where the tests look for it.
+const KAFKA_JARS: &str = "servers/kafka-4.3.1-debezium-3.6.1";
 
 /// Installs the servers that are missing.
 ///
@@ -57,7 +57,7 @@ pub(crate) fn servers() -> Result<(), String> {
     }
 }
 
-/// Fetches the jars of Kafka, whole or not at all.
+/// Fetches the jars of Kafka and Debezium, whole or not at all.
 fn fetch_kafka() -> Result<(), String> {
     let jars = target_folder().join(KAFKA_JARS);
     if jars.is_dir() {

@@ -10,18 +10,29 @@ use crate::{
     envelope::{Envelope, EventId, Headers, NewEvent, Seq, Twin},
     payload,
     preflight::{KEY_BYTES_MAX, SOURCE_BYTES_MAX},
+    store::headers,
 };
 use base64::{Engine, prelude::BASE64_STANDARD};
 use outbox_schema::OnPoison;
 use std::borrow::Cow;
-use time::{OffsetDateTime, format_description::well_known::Rfc3339};
+use time::{
+    OffsetDateTime, UtcOffset,
+    format_description::{BorrowedFormatItem, well_known::Rfc3339},
+    macros::format_description,
+};
 
 /// The attributes of ours beyond the standard: what a reader needs that the payload does not say.
 const TWIN: &str = "outboxtwin";
 const TWIN_VERSION: &str = "outboxtwinversion";
 const ON_POISON: &str = "outboxonpoison";
+/// The user headers as one JSON object, from a writer that makes one attribute of each column of the log, as Debezium does.
+const USER_HEADERS: &str = "outboxheaders";
 /// How the payload of a malformed message is written where it is not plain text.
 const ENCODING: &str = "outboxencoding";
+
+/// RFC 3339 with the microseconds that a database keeps, all six digits, as whoever else reads the log writes a time.
+const TIME: &[BorrowedFormatItem<'_>] =
+    format_description!("[year]-[month]-[day]T[hour]:[minute]:[second].[subsecond digits:6]Z");
 
 /// The media type of every payload.
 pub const CONTENT_TYPE: &str = "application/json";
@@ -58,7 +69,8 @@ pub struct Place<'a> {
 /// When the year has more than four digits, as in no time that a store gives.
 #[must_use]
 pub fn attributes(envelope: &Envelope) -> Vec<(&str, Cow<'_, str>)> {
-    let time = envelope.occurred_at.format(&Rfc3339).expect("a time of a database has a year of four digits");
+    let occurred_at = envelope.occurred_at.to_offset(UtcOffset::UTC);
+    let time = occurred_at.format(TIME).expect("a time of a database has a year of four digits");
     let mut attributes: Vec<(&str, Cow<'_, str>)> = vec![
         ("specversion", "1.0".into()),
         ("id", envelope.id.to_string().into()),
@@ -157,6 +169,7 @@ impl Parts {
 }
 
 fn read_event(topic: &str, mut attributes: Headers, payload: &[u8]) -> Result<Envelope, String> {
+    spread_user_headers(&mut attributes)?;
     if let Some((name, _)) = attributes.iter().find(|(_, value)| value.contains('\0')) {
         return Err(format!("the attribute `{name}` has a NUL character"));
     }
@@ -219,6 +232,16 @@ fn read_event(topic: &str, mut attributes: Headers, payload: &[u8]) -> Result<En
         on_poison,
     };
     Ok(Envelope { seq, occurred_at, event })
+}
+
+/// Makes of user headers in one attribute an attribute each; none takes the place of another attribute.
+fn spread_user_headers(attributes: &mut Headers) -> Result<(), String> {
+    let Some(text) = attributes.remove(USER_HEADERS) else { return Ok(()) };
+    let headers = headers::read(&text).map_err(|error| format!("the attribute `{USER_HEADERS}`: {error}"))?;
+    for (name, value) in headers {
+        attributes.entry(name).or_insert(value);
+    }
+    Ok(())
 }
 
 fn parse<T: std::str::FromStr>(name: &str, value: &str) -> Result<T, String>
@@ -335,6 +358,36 @@ pub(super) mod tests {
             assert_eq!(malformed.envelope.headers, headers);
             assert_eq!(malformed.envelope.key, envelope.key);
         }
+    }
+
+    #[test]
+    fn user_headers_in_one_attribute_are_those_of_the_event() {
+        let envelope = envelope();
+        let with = |text: &str| {
+            let mut attributes = headers_of(&envelope);
+            attributes.remove("tenant");
+            attributes.insert(USER_HEADERS.to_owned(), text.to_owned());
+            attributes
+        };
+        let spread = with(r#"{"tenant":"a b","id":"7"}"#);
+        assert_eq!(read(place(), spread, envelope.payload.as_bytes()), Ok(envelope.clone()));
+        for (spoilt, problem) in
+            [("[]", "the attribute `outboxheaders`"), (r#"{"tenant":"a\u0000b"}"#, "`tenant` has a NUL")]
+        {
+            let malformed = read(place(), with(spoilt), envelope.payload.as_bytes()).unwrap_err();
+            assert!(malformed.problem.contains(problem), "{}", malformed.problem);
+            assert_eq!(malformed.envelope.headers[USER_HEADERS], spoilt);
+        }
+    }
+
+    #[test]
+    fn a_time_has_six_digits_behind_its_seconds() {
+        let time_of = |nanos| {
+            let occurred_at = OffsetDateTime::from_unix_timestamp_nanos(nanos).unwrap();
+            headers_of(&Envelope { occurred_at, ..envelope() })["time"].clone()
+        };
+        assert_eq!(time_of(1_790_000_000_000_000_000), "2026-09-21T14:13:20.000000Z");
+        assert_eq!(time_of(1_790_000_000_120_000_000), "2026-09-21T14:13:20.120000Z");
     }
 
     #[test]

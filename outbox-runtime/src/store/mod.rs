@@ -1,8 +1,7 @@
 //! What a database must do to be a store of events: the trait that relays, consumers and producers are written against.
 
 mod error;
-#[cfg(any(feature = "postgres", feature = "sqlite"))]
-mod headers;
+pub(crate) mod headers;
 #[cfg(any(feature = "postgres", feature = "sqlite"))]
 mod health;
 #[cfg(feature = "postgres")]

@@ -2,6 +2,7 @@
 
 mod audit;
 mod dead_letters;
+mod debezium;
 mod doctor;
 mod forget;
 mod migrate;
@@ -75,6 +76,7 @@ pub(super) async fn run<S: Database>(session: Session<'_, S>, command: Command) 
             scheduled::list(session, filter.filter(), max).await
         }
         Command::Scheduled(ScheduledCommand::Cancel { ids }) => scheduled::cancel(session, ids).await,
+        Command::DebeziumConfig(args) => debezium::run(session, &args).await,
         Command::Repair => repair::run(session).await,
     }
 }

@@ -6,7 +6,7 @@ mod sqlite;
 
 use super::{
     address::Address,
-    args::{Args, Command, DatabaseArgs},
+    args::{Args, Command, DatabaseArgs, DebeziumArgs},
     command::{self, Session},
     failure::Failure,
     output::Output,
@@ -28,6 +28,12 @@ pub(super) trait Database: Store {
 
     /// Mends what a restore or promotion broke; `None` where nothing can be broken.
     fn repair(&self) -> impl Future<Output = Result<Option<Repaired>, StoreError>> + Send;
+
+    /// What it takes to have Debezium read the log; `None` of a database that it does not read.
+    fn debezium(
+        &self,
+        args: &DebeziumArgs,
+    ) -> impl Future<Output = Result<Option<Connector>, StoreError>> + Send;
 }
 
 /// What was done to a log.
@@ -36,6 +42,19 @@ pub(super) struct Repaired {
     pub(super) next_seq: Seq,
     /// The stages that read the whole log again: they had settled numbers yet to be given.
     pub(super) rereading: Vec<Stage>,
+}
+
+/// A connector of Debezium.
+#[cfg_attr(not(feature = "postgres"), expect(dead_code, reason = "Debezium does not read SQLite"))]
+pub(super) struct Connector {
+    /// The statements that make its publication.
+    pub(super) publication: String,
+    /// Its settings, by name.
+    pub(super) settings: Vec<(String, String)>,
+    /// The same as a file.
+    pub(super) properties: String,
+    /// Whether the server lets it read.
+    pub(super) is_logical: bool,
 }
 
 /// Where the tables stand.

@@ -1,10 +1,10 @@
 //! PostgreSQL.
 
-use super::{Database, Place, Repaired};
+use super::{Connector, Database, Place, Repaired};
 use crate::{
     StoreError,
-    cli::failure::Failure,
-    postgres::{PostgresConfig, PostgresStore},
+    cli::{args::DebeziumArgs, failure::Failure},
+    postgres::{DebeziumConfig, PostgresConfig, PostgresStore},
 };
 use std::time::Duration;
 
@@ -30,5 +30,24 @@ impl Database for PostgresStore {
     async fn repair(&self) -> Result<Option<Repaired>, StoreError> {
         let repaired = Self::repair(self).await?;
         Ok(Some(Repaired { next_seq: repaired.next_seq, rereading: repaired.rereading }))
+    }
+
+    async fn debezium(&self, args: &DebeziumArgs) -> Result<Option<Connector>, StoreError> {
+        let debezium = Self::debezium(
+            self,
+            &DebeziumConfig {
+                name: args.name.clone(),
+                role: args.role.clone(),
+                partitions: args.partitions,
+                relay: args.relay.clone(),
+            },
+        )
+        .await?;
+        Ok(Some(Connector {
+            properties: debezium.properties(),
+            publication: debezium.publication,
+            settings: debezium.settings,
+            is_logical: debezium.is_logical,
+        }))
     }
 }

@@ -1,7 +1,11 @@
 //! SQLite: the address is a file.
 
-use super::{Database, Place, Repaired};
-use crate::{StoreError, cli::failure::Failure, sqlite::SqliteStore};
+use super::{Connector, Database, Place, Repaired};
+use crate::{
+    StoreError,
+    cli::{args::DebeziumArgs, failure::Failure},
+    sqlite::SqliteStore,
+};
 use std::path::Path;
 
 impl Database for SqliteStore {
@@ -28,6 +32,10 @@ impl Database for SqliteStore {
 
     /// SQLite has one writer, and its numbers are restored with its rows.
     async fn repair(&self) -> Result<Option<Repaired>, StoreError> {
+        Ok(None)
+    }
+
+    async fn debezium(&self, _: &DebeziumArgs) -> Result<Option<Connector>, StoreError> {
         Ok(None)
     }
 }

@@ -105,7 +105,7 @@ async fn wait_for_end(process: &mut Process) {
 }
 
 /// Fails unless each of `0..count` had exactly one effect, and those of one key came in order.
-fn assert_once_and_in_order(effects: &[(String, i64)], count: usize) {
+pub(crate) fn assert_once_and_in_order(effects: &[(String, i64)], count: usize) {
     let mut numbers: Vec<i64> = effects.iter().map(|(_, n)| *n).collect();
     numbers.sort_unstable();
     let expected: Vec<i64> = (0..i64::try_from(count).unwrap()).collect();

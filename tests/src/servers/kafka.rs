@@ -1,7 +1,7 @@
 //! Apache Kafka, one server that is broker and controller: one shared for each test binary, and private ones for tests that
 //! kill it.
 //!
-//! Its jars are fetched by `cargo xtask test`, see [`Kafka::jars`].
+//! Its jars are fetched by `cargo xtask test`, see [`Kafka::jars`]. They are those of [`Connect`](super::Connect) too.
 
 use super::{Process, find_program, free_port, logged, not_installed, ready, server_dir};
 use rdkafka::{
@@ -9,7 +9,7 @@ use rdkafka::{
     admin::{AdminClient, AdminOptions, NewTopic, TopicReplication},
     client::DefaultClientContext,
     consumer::{BaseConsumer, Consumer},
-    message::{Headers, Message},
+    message::{BorrowedMessage, Headers, Message},
     producer::{FutureProducer, FutureRecord},
 };
 use std::collections::BTreeMap;
@@ -18,13 +18,13 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use tokio::net::TcpStream;
 use tokio::sync::OnceCell;
 
 /// The folder of the jars, below the target folder.
-const JARS: &str = "servers/kafka-4.3.1";
+const JARS: &str = "servers/kafka-4.3.1-debezium-3.6.1";
 /// Any sixteen bytes; a folder that was formatted for one cluster serves no other.
 const CLUSTER: &str = "b3V0Ym94LXRlc3RzLTE2Yg";
 /// How long a call of a test may take.
@@ -49,6 +49,40 @@ struct Ports {
     guarded: u16,
     controller: u16,
     routes: Vec<Route>,
+}
+
+/// A message as it is stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stored {
+    /// Where.
+    pub partition: i32,
+    /// Its key.
+    pub key: Option<Vec<u8>>,
+    /// Its headers, of which one may have no value.
+    pub headers: Vec<(String, Option<Vec<u8>>)>,
+    /// Its body.
+    pub payload: Vec<u8>,
+}
+
+impl Stored {
+    fn of(message: &BorrowedMessage<'_>) -> Self {
+        let headers = message.headers().into_iter().flat_map(Headers::iter);
+        Self {
+            partition: message.partition(),
+            key: message.key().map(<[u8]>::to_vec),
+            headers: headers
+                .map(|header| (header.key.to_owned(), header.value.map(<[u8]>::to_vec)))
+                .collect(),
+            payload: message.payload().unwrap_or_default().to_vec(),
+        }
+    }
+
+    /// The text of a header that has a value.
+    #[must_use]
+    pub fn header(&self, name: &str) -> Option<&str> {
+        let (_, value) = self.headers.iter().find(|(found, _)| found == name)?;
+        value.as_deref().map(|value| std::str::from_utf8(value).expect("the header is text"))
+    }
 }
 
 /// A way to the server that leads through whatever listens at `advertised`: a client of Kafka goes where the server tells it to.
@@ -206,9 +240,8 @@ impl Kafka {
             let client: BaseConsumer = config.create().expect("a client is made");
             let metadata = client.fetch_metadata(Some(&topic), PATIENCE).expect("the server answers");
             let partitions = metadata.topics()[0].partitions().len();
-            let of = |partition| client.fetch_watermarks(&topic, partition, PATIENCE);
             (0..i32::try_from(partitions).expect("a topic has few partitions"))
-                .map(|partition| of(partition).expect("the server answers"))
+                .map(|partition| borders(&client, &topic, partition))
                 .collect()
         };
         tokio::task::spawn_blocking(look).await.expect("the look does not panic")
@@ -227,6 +260,33 @@ impl Kafka {
             let text = |value: Option<&[u8]>| String::from_utf8_lossy(value.unwrap_or_default()).into_owned();
             let headers = headers.map(|header| (header.key.to_owned(), text(header.value))).collect();
             (headers, message.payload().unwrap_or_default().to_vec())
+        };
+        tokio::task::spawn_blocking(read).await.expect("the read does not panic")
+    }
+
+    /// Every message that a topic holds now, each partition in its order.
+    pub async fn messages(&self, topic: &str) -> Vec<Stored> {
+        let (config, name) = (self.client().set("group.id", "outbox-tests").clone(), topic.to_owned());
+        let ends = self.offsets(topic).await;
+        let read = move || {
+            let consumer: BaseConsumer = config.create().expect("a client is made");
+            let mut all = TopicPartitionList::new();
+            for (partition, (low, _)) in (0..).zip(&ends) {
+                let from = Offset::Offset(*low);
+                all.add_partition_offset(&name, partition, from).expect("the offset is positive");
+            }
+            consumer.assign(&all).expect("the topic has these partitions");
+            let mut left: i64 = ends.iter().map(|(low, high)| high - low).sum();
+            let mut messages = Vec::new();
+            while left > 0 {
+                let message = consumer.poll(PATIENCE).expect("a message comes").expect("the server answers");
+                let partition = usize::try_from(message.partition()).expect("it is positive");
+                if message.offset() < ends[partition].1 {
+                    messages.push(Stored::of(&message));
+                    left -= 1;
+                }
+            }
+            messages
         };
         tokio::task::spawn_blocking(read).await.expect("the read does not panic")
     }
@@ -309,6 +369,18 @@ impl Kafka {
         let mut command = logged(Path::new(java.get_program()), dir);
         command.args(java.get_args()).arg("-Dlog4j2.configurationFile=file:log4j2.properties").arg(class);
         command
+    }
+}
+
+/// The first offset of a partition and the one behind its last. A topic that was just made has no leader for a moment.
+fn borders(client: &BaseConsumer, topic: &str, partition: i32) -> (i64, i64) {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        match client.fetch_watermarks(topic, partition, PATIENCE) {
+            Ok(borders) => return borders,
+            Err(error) => assert!(Instant::now() < deadline, "the server does not answer: {error}"),
+        }
+        std::thread::sleep(Duration::from_millis(20));
     }
 }
 

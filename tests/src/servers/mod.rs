@@ -11,6 +11,7 @@
 //! `all`. Adding a server is one file beside [`postgres`](Postgres) with the same methods.
 
 mod broker;
+mod connect;
 mod kafka;
 mod nats;
 mod postgres;
@@ -19,7 +20,8 @@ mod rabbitmq;
 mod redis;
 
 pub use broker::BrokerServer;
-pub use kafka::{Kafka, Route};
+pub use connect::Connect;
+pub use kafka::{Kafka, Route, Stored};
 pub use nats::Nats;
 pub use postgres::Postgres;
 pub use process::Process;

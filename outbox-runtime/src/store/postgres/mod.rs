@@ -11,6 +11,7 @@
 mod config;
 mod cursor;
 mod dead_letter;
+mod debezium;
 mod error;
 mod examine;
 mod forget;
@@ -35,6 +36,7 @@ mod transaction;
 
 pub use config::PostgresConfig;
 pub use cursor::{PostgresLog, PostgresSession};
+pub use debezium::{Debezium, DebeziumConfig};
 pub use grant::Role;
 pub use repair::Repaired;
 

@@ -115,6 +115,7 @@ statements! {
     reset_progress,
     select_audit,
     select_dead_letters,
+    select_debezium,
     select_due_heads,
     select_handled,
     select_due_in,
@@ -173,10 +174,13 @@ impl Statements {
         filled(&self.config, text)
     }
 
+    /// A script with values of the caller's.
+    pub(super) fn filled_with(&self, text: &str, own: impl Fn(&str) -> Option<String>) -> SqlStr {
+        fill(&without_comments(text), |found| own(found).unwrap_or_else(|| value(&self.config, found)))
+    }
+
     fn with(&self, text: &str, name: &str, with: &str) -> SqlStr {
-        fill(&without_comments(text), |found| {
-            if found == name { with.to_owned() } else { value(&self.config, found) }
-        })
+        self.filled_with(text, |found| (found == name).then(|| with.to_owned()))
     }
 }
 

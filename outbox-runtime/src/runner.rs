@@ -52,6 +52,7 @@ pub struct RunnerBuilder<S: Store> {
     states: States,
     start: Option<Start>,
     hooks: Vec<Hook>,
+    keeps: bool,
     settings: Settings,
 }
 
@@ -134,6 +135,7 @@ impl<S: Store> Outbox<S> {
             states: States::default(),
             start: None,
             hooks: Vec::new(),
+            keeps: false,
             settings: Settings::default(),
         }
     }
@@ -156,6 +158,14 @@ impl<S: Store> RunnerBuilder<S> {
     /// Runs the consumers of this program on a broker; their inbox is in this store.
     pub fn consume_from(mut self, broker: Arc<dyn Broker>) -> Self {
         self.consumers = Some(Consumers::Broker(Shown(broker)));
+        self
+    }
+
+    /// Keeps the tables up though there is neither a relay nor a consumer here: scheduled events enter the log when they are
+    /// due, and what is past its retention goes. Relays, and consumers with a role that may, do so anyway; this is for a log
+    /// that others read, as Debezium does.
+    pub fn upkeep(mut self) -> Self {
+        self.keeps = true;
         self
     }
 
@@ -216,7 +226,7 @@ impl<S: Store> RunnerBuilder<S> {
             Some(_) => start::handlers::<S>(self.only.as_ref(), &self.elsewhere, &self.states)?,
             None => Vec::new(),
         };
-        if handlers.is_empty() && self.relays.is_empty() {
+        if handlers.is_empty() && self.relays.is_empty() && !self.keeps {
             return Err(RunError::Nothing);
         }
         self.refuse_relays_of_one_name()?;
@@ -237,6 +247,8 @@ impl<S: Store> RunnerBuilder<S> {
         if start::wait_for_store(deadline, || store.may_keep()).await? {
             self.spawn_upkeep(&mut stages, owner);
             self.spawn_alerts(&mut stages, owner);
+        } else if self.keeps {
+            return Err(RunError::MayNotKeep);
         }
         Ok(Runner { stages })
     }

@@ -44,9 +44,15 @@ pub enum RunError {
         /// The name.
         name: String,
     },
+    /// The role of this process may not clear the log, or not move what is due.
+    #[error(
+        "this role may not keep the tables up; use one with the rights of a relay (`PostgresStore::grant`)"
+    )]
+    MayNotKeep,
     /// Nothing was configured to run.
     #[error(
-        "there is nothing to run: add a relay, or run the consumers with `consume_locally` or `consume_from`"
+        "there is nothing to run: add a relay, run the consumers with `consume_locally` or `consume_from`, or keep the tables \
+         up with `upkeep`"
     )]
     Nothing,
 }

@@ -1,8 +1,10 @@
 //! What can be typed.
 
 mod debezium;
+mod keep;
 
 pub(super) use debezium::DebeziumArgs;
+pub(super) use keep::KeepArgs;
 
 use super::{failure::Failure, moment};
 use crate::{
@@ -13,7 +15,6 @@ use crate::{
     envelope::Seq,
     held::Stage,
     range::Range,
-    store::Retention,
 };
 use clap::{Parser, Subcommand};
 use std::{num::NonZeroU32, path::PathBuf, time::Duration};
@@ -60,6 +61,8 @@ pub(super) enum Command {
     },
     /// Publishes committed events to a broker until SIGTERM or SIGINT
     Relay(RelayArgs),
+    /// Moves scheduled events into the log and clears it where no relay does so, as beside Debezium, until SIGTERM or SIGINT
+    Upkeep(KeepArgs),
     /// Shows each relay and consumer in numbers
     Status,
     /// Looks for what is wrong or will be, and says how to mend it; ends with 1 when something is
@@ -123,40 +126,14 @@ pub(super) struct RelayArgs {
     /// How often an event is tried that the broker does not confirm while it confirms others [default: 8]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(super) attempts: Option<u32>,
-    /// How long the log keeps an event that every relay and consumer has settled; on PostgreSQL no longer than `migrate` was
-    /// told [default: 7d]
-    #[arg(long, value_name = "SPAN", value_parser = moment::span)]
-    pub(super) retention: Option<Duration>,
-    /// How much longer an event is kept for a relay or consumer that lags [default: 7d]
-    #[arg(long, value_name = "SPAN", value_parser = moment::span)]
-    pub(super) retention_wait: Option<Duration>,
-    /// How long a dead letter is kept after its last failure [default: 90d]
-    #[arg(long, value_name = "SPAN", value_parser = moment::span)]
-    pub(super) dead_letter_retention: Option<Duration>,
-    /// A program to start when dead letters have come, once for each rise: it gets JSON on stdin, and is started again until
-    /// it ends with 0
-    #[arg(long, value_name = "PROGRAM")]
-    pub(super) on_dead_letters: Option<PathBuf>,
-    /// An address to which the same JSON is posted, once for each rise, and again until it is taken
-    #[arg(long, value_name = "URL", env = "OUTBOX_DEAD_LETTER_WEBHOOK", hide_env_values = true)]
-    pub(super) dead_letter_webhook: Option<String>,
+    #[command(flatten)]
+    pub(super) kept: KeepArgs,
     /// The most keys that may wait before the relay reads no further [default: 100000]
     #[arg(long, value_name = "N")]
     pub(super) waiting_keys_max: Option<u64>,
 }
 
 impl RelayArgs {
-    /// What is kept how long.
-    pub(super) fn kept(&self) -> Retention {
-        let default = Retention::default();
-        Retention {
-            log: self.retention.unwrap_or(default.log),
-            wait_max: self.retention_wait.unwrap_or(default.wait_max),
-            dead_letters: self.dead_letter_retention.unwrap_or(default.dead_letters),
-            ..default
-        }
-    }
-
     /// The relay that was described.
     pub(super) fn config(&self) -> RelayConfig {
         let filter = Filter {

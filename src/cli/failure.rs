@@ -46,6 +46,11 @@ pub(super) enum Failure {
         #[source]
         source: Box<RunError>,
     },
+    #[error("the tables could not be kept up")]
+    Upkeep {
+        #[source]
+        source: Box<RunError>,
+    },
     #[error("{0}")]
     NoMatch(String),
 }

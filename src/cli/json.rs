@@ -241,6 +241,10 @@ pub(super) fn relay_stopped<W: Write>(output: &mut Output<W>, name: &str) -> Res
     output.json(&json!({ "relay": name, "stopped": true }))
 }
 
+pub(super) fn upkeep_stopped<W: Write>(output: &mut Output<W>) -> Result<(), Failure> {
+    output.json(&json!({ "upkeep": true, "stopped": true }))
+}
+
 /// What a repair did.
 pub(super) fn repaired<W: Write>(output: &mut Output<W>, done: Option<&Repaired>) -> Result<(), Failure> {
     let rereading = done.map_or(&[][..], |done| &done.rereading);

@@ -1,4 +1,5 @@
-//! The command line: migrate, relay, status, doctor, dead letters, scheduled events, forgetting, repair. It needs no catalog.
+//! The command line: migrate, relay, upkeep, status, doctor, dead letters, scheduled events, forgetting, repair. It needs no
+//! catalog.
 //!
 //! The binary `outbox` is [`main`] alone, and a program of one's own that calls it has the same commands:
 //!

@@ -200,7 +200,7 @@ pub(super) fn of_upkeep(health: &UpkeepHealth, tolerance: &Tolerance) -> Vec<Fin
             about: Stage::upkeep().to_string(),
             problem: format!("{problem} {}", undone.join("; ")),
             why: "scheduled events enter the log late, and log, inbox and dead letters grow without an end",
-            fix: "run a relay, or a consumer, that has the rights of a relay; if one runs, its log tells what it is refused, or \
+            fix: "run a relay, a consumer, or `outbox upkeep`, with the rights of a relay; if one runs, its log tells what it is refused, or \
                   who keeps a part of the log locked"
                 .to_owned(),
         });

@@ -11,6 +11,7 @@ mod repair;
 mod replay;
 mod scheduled;
 mod status;
+mod upkeep;
 
 pub(super) use dead_letters::{Asked, Requested};
 
@@ -47,6 +48,7 @@ pub(super) async fn run<S: Database>(session: Session<'_, S>, command: Command) 
     match command {
         Command::Migrate { .. } => migrate::run(session).await,
         Command::Relay(args) => relay::run(session, args).await,
+        Command::Upkeep(args) => upkeep::run(session, args).await,
         Command::Doctor => doctor::run(session).await,
         Command::Status => status::run(session).await,
         Command::DeadLetters(DeadLettersCommand::List { filter, max }) => {

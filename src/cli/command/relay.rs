@@ -1,11 +1,10 @@
 //! `outbox relay`.
 
-use super::Session;
+use super::{Session, upkeep};
 use crate::{
-    RunError, Webhook,
+    RunError,
     cli::{
-        address::Address, alert, args::RelayArgs, broker, database::Database, failure::Failure, json,
-        signal::Stop,
+        address::Address, args::RelayArgs, broker, database::Database, failure::Failure, json, signal::Stop,
     },
 };
 use std::process::ExitCode;
@@ -23,18 +22,8 @@ pub(super) async fn run<S: Database>(session: Session<'_, S>, args: RelayArgs) -
         RunError::Store(source) => Failure::Store { address: session.address.clone(), source: source.into() },
         source => Failure::Relay { name: args.name.clone(), source: source.into() },
     };
-    let patience = session.patience.left();
-    let mut start = session.outbox.runner().relay(args.config(), broker).settings(|settings| {
-        settings.patience = patience;
-        settings.retention = args.kept();
-    });
-    if let Some(url) = &args.dead_letter_webhook {
-        start =
-            start.dead_letter_webhook(Webhook::new(url).map_err(|error| Failure::Usage(error.to_string()))?);
-    }
-    if let Some(program) = args.on_dead_letters.clone() {
-        start = start.on_dead_letters(move |growth| alert::call(program.clone(), growth));
-    }
+    let start = session.outbox.runner().relay(args.config(), broker);
+    let start = upkeep::configure(start, &args.kept, &session.patience)?;
     let runner = tokio::select! { biased;
         () = stop.requested() => None,
         runner = start.start() => Some(runner.map_err(failed)?),

@@ -1,15 +1,16 @@
 //! `outbox debezium-config`: what it prints fits the database, tells no secret, and warns of what would be in its way.
 
-use super::{Shop, failed, stderr, succeeded};
+use super::{Relay, Shop, failed, stderr, succeeded};
 use outbox::postgres::{PostgresConfig, PostgresStore};
 use outbox::{RelayConfig, Store};
 use outbox_tests::memory_broker::MemoryBroker;
 use outbox_tests::programs;
 use outbox_tests::servers::Postgres;
-use outbox_tests::world::{World, eventually, noted, quick};
+use outbox_tests::world::{TestStore, World, eventually, noted, quick};
 use serde_json::Value;
 use std::process::Output;
 use std::sync::Arc;
+use std::time::Duration;
 
 fn run(url: &str, args: &[&str]) -> Output {
     let mut command = programs::outbox();
@@ -37,6 +38,7 @@ async fn a_connector_is_for_this_database_and_has_no_password() {
         r#"GRANT SELECT ON "Shop"."ev_log" TO "d'""b";"#,
         "name=shop_1",
         &format!("database.port={}", server.port()),
+        "database.sslmode=disable",
         "table.include.list=Shop.ev_log",
         r#"snapshot.select.statement.overrides.Shop.ev_log=SELECT * FROM "Shop"."ev_log" WHERE seq > 999999999999999999 ORDER BY seq"#,
         "topic.creation.default.partitions=16",
@@ -84,4 +86,21 @@ async fn what_cannot_be_is_refused_and_what_is_in_the_way_is_told() {
     assert!(error.contains("is no name for a replication slot"), "{error}");
     let told = stderr(&run(&url, &[]));
     assert!(told.contains("`wal_level` is not `logical`"), "{told}");
+}
+
+// Several threads: the process works on while this test waits for it.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_scheduled_event_enters_the_log_though_no_relay_runs() {
+    let Some(world) = World::<PostgresStore>::start().await else { return };
+    let due = time::OffsetDateTime::now_utc() + Duration::from_secs(2);
+    let mut tx = world.outbox.begin().await.unwrap();
+    world.outbox.enqueue(&mut tx, outbox::draft(&noted("a", 1)).at(due)).await.unwrap();
+    tx.commit().await.unwrap();
+    let mut command = programs::outbox();
+    command.args(["upkeep", "--json"]).env("OUTBOX_DATABASE_URL", &world.url);
+    let upkeep = Relay::start(command);
+
+    eventually("it is in the log", async || world.outbox.store().payloads().await.len() == 1).await;
+
+    assert_eq!(upkeep.stopped().await, "{\"stopped\":true,\"upkeep\":true}\n");
 }

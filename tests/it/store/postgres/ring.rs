@@ -2,6 +2,7 @@
 
 use super::{LONG, World};
 use outbox::{
+    Tolerance,
     lease::Owner,
     postgres::{PostgresConfig, PostgresStore},
     store::{Retention, Store},
@@ -39,6 +40,13 @@ impl World {
 
     async fn sweep_once(&self) -> Duration {
         self.store.sweep(Owner::new(), &MINUTE).await.unwrap()
+    }
+
+    /// How often `doctor` finds that nobody has ever read the log.
+    async fn unread(&self) -> usize {
+        let tolerance = Tolerance { wait: Duration::from_secs(60), ..Tolerance::default() };
+        let findings = self.store.examine(&tolerance).await.unwrap();
+        findings.iter().filter(|finding| finding.code == "log-unread").count()
     }
 
     /// Two leaves other than the one that takes rows now, and other than the next one.
@@ -234,6 +242,26 @@ async fn a_leaf_goes_after_the_longest_wait_though_a_stage_has_holes_in_it() {
     let no_wait = Retention { wait_max: Duration::ZERO, ..MINUTE };
     assert!(world.store.sweep(Owner::new(), &no_wait).await.unwrap().is_zero());
     assert_eq!(world.rows_in(leaf).await, 0);
+}
+
+/// Debezium reads the WAL, which has what the log had.
+#[tokio::test]
+async fn a_leaf_that_is_published_and_read_by_a_slot_alone_goes_after_its_retention() {
+    let Some(world) = World::start().await else { return };
+    let [leaf, _] = world.idle_leaves().await;
+    world.fill(leaf, 120, &["a"]).await;
+    world.execute("CREATE PUBLICATION published FOR TABLE outbox_log").await;
+    assert!(!world.sweep_once().await.is_zero());
+    assert_eq!(world.rows_in(leaf).await, 1, "nobody has ever read it");
+    assert_eq!(world.unread().await, 1);
+
+    let database = world.url.rsplit('/').next().unwrap().split('?').next().unwrap().to_owned();
+    let slot = format!("reads_{database}");
+    world.execute(&format!("SELECT pg_create_logical_replication_slot('{slot}', 'pgoutput')")).await;
+    assert_eq!(world.unread().await, 0);
+    assert!(world.sweep_once().await.is_zero());
+    assert_eq!(world.rows_in(leaf).await, 0);
+    world.execute(&format!("SELECT pg_drop_replication_slot('{slot}')")).await;
 }
 
 #[tokio::test]

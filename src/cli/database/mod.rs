@@ -45,7 +45,6 @@ pub(super) struct Repaired {
 }
 
 /// A connector of Debezium.
-#[cfg_attr(not(feature = "postgres"), expect(dead_code, reason = "Debezium does not read SQLite"))]
 pub(super) struct Connector {
     /// The statements that make its publication.
     pub(super) publication: String,

@@ -1,6 +1,6 @@
 //! The processes of the services: started, killed, upgraded.
 
-use crate::servers::Servers;
+use crate::{cargo, servers::Servers};
 use std::{
     fs::File,
     net::TcpListener,
@@ -71,12 +71,12 @@ struct Member {
 
 impl Fleet {
     /// Starts every service in release 1, and waits until all are ready.
-    pub(crate) async fn start(broker: BrokerName, servers: &Servers) -> Result<Self> {
+    pub(crate) async fn start(programs: PathBuf, broker: BrokerName, servers: &Servers) -> Result<Self> {
         let logs = std::env::temp_dir().join(format!("storefront-{}", std::process::id()));
         std::fs::create_dir(&logs)?;
         println!("the services log to {}", logs.display());
         let scene = Scene {
-            programs: programs().await?,
+            programs,
             logs,
             broker,
             database_url: servers.database_url.clone(),
@@ -238,13 +238,12 @@ async fn listen(told: ChildStdout, duplicates: Arc<AtomicU64>, is_ready: oneshot
 
 /// The folder of the services' programs, beside this one. Cargo has built no more than what it was told to run, so if it
 /// runs this, it is asked to build them too.
-async fn programs() -> Result<PathBuf> {
+pub(crate) async fn programs() -> Result<PathBuf> {
     let own = std::env::current_exe()?;
     let folder = own.parent().map(Path::to_path_buf).ok_or("a program lies in a folder")?;
-    if let Some(cargo) = std::env::var_os("CARGO") {
-        let mut build = Command::new(cargo);
-        build.args(["build", "--quiet", "--bins", "--manifest-path"]);
-        build.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml"));
+    if let Some(cargo) = cargo::around() {
+        let mut build = cargo::command(cargo);
+        build.args(["build", "--bins"]);
         build.args(folder.ends_with("release").then_some("--release"));
         if !build.status().await?.success() {
             return Err("the services do not build".into());

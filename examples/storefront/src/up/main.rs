@@ -7,6 +7,7 @@
 //! `up` fails if an order was not charged or not sent, or either of it twice. The servers are at DATABASE_URL and BROKER_URL;
 //! without these, private ones are started ([`servers`]).
 
+mod cargo;
 mod check;
 mod customers;
 mod fleet;
@@ -93,8 +94,9 @@ async fn check(database_url: &str) -> Result<Verdict> {
 }
 
 async fn up(args: &Up) -> Result<Verdict> {
+    let programs = fleet::programs().await?;
     let servers = Servers::find(args).await?;
-    let mut fleet = Fleet::start(args.broker, &servers).await?;
+    let mut fleet = Fleet::start(programs, args.broker, &servers).await?;
     let shop = Shop::open(args.broker, &servers.database_url).await?;
     shop.block_card().await?;
     let customers = Customers::begin(fleet.orders_address(), args.rate, shop.next_order().await?);

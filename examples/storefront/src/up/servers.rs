@@ -3,12 +3,12 @@
 //! How to start a private RabbitMQ is nothing that a shop should know, so none of that is here: the tests of outbox know
 //! it, and have a program that starts servers for as long as somebody wants them. Who copies this example gives addresses.
 
-use crate::Up;
-use std::{path::Path, process::Stdio};
+use crate::{Up, cargo};
+use std::process::Stdio;
 use storefront::{Result, broker::BrokerName};
 use tokio::{
     io::{AsyncBufReadExt, BufReader},
-    process::{Child, Command},
+    process::Child,
 };
 
 /// The addresses of the servers. Private ones end with this, or with this process.
@@ -37,10 +37,8 @@ impl Servers {
 
     async fn start(broker: BrokerName) -> Result<Self> {
         println!("starting private servers; for your own, set DATABASE_URL and BROKER_URL");
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-        let mut private = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
-            .args(["run", "--quiet", "--package", "outbox-tests", "--bin", "servers", "--", &broker.name()])
-            .current_dir(root)
+        let mut private = cargo::command(cargo::around().unwrap_or_else(|| "cargo".into()))
+            .args(["run", "--package", "outbox-tests", "--bin", "servers", "--", &broker.name()])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()?;

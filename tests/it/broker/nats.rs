@@ -4,15 +4,16 @@ use super::assert_tells_what_is_new;
 use super::parts::{event, publish, receive, subscription};
 use futures_util::future::BoxFuture;
 use outbox::broker::nats::{NatsBroker, NatsConfig};
-use outbox::broker::{Broker, BrokerError, Subscription, SubscriptionConfig};
+use outbox::broker::{Broker, BrokerError, Outgoing, Published, Subscription, SubscriptionConfig};
 use outbox::conformance::broker::{Rig, Server, check};
-use outbox::envelope::{EventId, NewEvent};
+use outbox::envelope::{Envelope, EventId, NewEvent, Seq};
 use outbox_tests::{
     proxy::Proxy,
     servers::{Nats, certificate},
 };
 use std::path::Path;
 use std::time::{Duration, Instant};
+use time::OffsetDateTime;
 
 /// What the server calls partition 14 of the consumer of [`subscription`].
 const DURABLE: &str = "billing=charge-14";
@@ -266,6 +267,64 @@ async fn a_durable_that_somebody_removed_is_made_again_behind_what_was_acked() {
         let received = receive(&mut *subscription, 2).await;
         assert_eq!(received, [sent[3].id, sent[4].id], "on {}", program.display());
     }
+}
+
+/// R21: a server that gets more than it takes ends the connection, and with it what others have under way.
+#[tokio::test]
+async fn a_limit_that_is_lowered_under_work_refuses_what_is_larger_and_nothing_else() {
+    if Nats::private().await.is_none() {
+        return;
+    }
+    let programs = Nats::installed();
+    let newest = programs.iter().skip(1).last().cloned().unwrap_or_default();
+    for program in programs {
+        let dir = tempfile::tempdir().unwrap();
+        let settings = dir.path().join("nats.conf");
+        std::fs::write(&settings, "jetstream: enabled\nmax_payload: 500000").unwrap();
+        let server = Nats::private_with(&program, &["-c", settings.to_str().unwrap()]).await;
+        let broker = NatsBroker::new(config(server.url()));
+        let topic = server.fresh_topic();
+        let mut events: Vec<_> = (0..100).map(|n| event(&topic, Some(&format!("key-{n}")))).collect();
+        events[50].payload =
+            format!(r#"{{"eventType":"tests.happened","eventVersion":1,"pad":"{:30000}"}}"#, "");
+        publish(&broker, &events[50]).await.unwrap();
+
+        std::fs::write(&settings, "jetstream: enabled\nmax_payload: 20000").unwrap();
+        // Version 2.9 reads no settings again where its folder is named on the command line.
+        if program == newest {
+            server.reload()
+        } else {
+            server.restart().await
+        }
+
+        let started = Instant::now();
+        loop {
+            let published = publish_all(&broker, &events).await.unwrap_or_default();
+            let is_refused = |published: &Published| {
+                matches!(published, Published::Refused(BrokerError::TooLarge { max: 20_000, .. }))
+            };
+            if published.get(50).is_some_and(is_refused) {
+                let confirmed = published.iter().filter(|one| matches!(one, Published::Confirmed { .. }));
+                assert_eq!(confirmed.count(), 99, "on {}: {published:?}", program.display());
+                break;
+            }
+            // Until the server has read its settings, and the client has heard of it.
+            assert!(started.elapsed() < Duration::from_secs(30), "on {}", program.display());
+        }
+    }
+}
+
+async fn publish_all(broker: &dyn Broker, events: &[NewEvent]) -> Result<Vec<Published>, BrokerError> {
+    let envelope = |event: &NewEvent| Envelope {
+        seq: Seq(Seq::ORIGIN.0 + 1),
+        occurred_at: OffsetDateTime::now_utc(),
+        event: event.clone(),
+    };
+    let envelopes: Vec<_> = events.iter().map(envelope).collect();
+    // A fresh id each time, as what the server has is a duplicate.
+    let outgoing: Vec<_> =
+        envelopes.iter().map(|envelope| Outgoing { envelope, message_id: EventId::now().0 }).collect();
+    broker.publish(&outgoing).await
 }
 
 #[tokio::test]

@@ -271,6 +271,11 @@ impl Nats {
         ready("nats", self.dir.path(), || greets(self.port)).await;
     }
 
+    /// Lets the server read its file of settings again.
+    pub fn reload(&self) {
+        self.process.lock().unwrap().as_ref().expect("the server is running").reload();
+    }
+
     /// Freezes the server: connections stay open and nothing answers.
     pub fn pause(&self) {
         self.process.lock().unwrap().as_ref().expect("the server is running").pause();

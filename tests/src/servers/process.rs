@@ -74,6 +74,11 @@ impl Process {
         }
     }
 
+    /// Asks the process to read its settings again (SIGHUP).
+    pub fn reload(&self) {
+        send(self.child.id(), Signal::HUP);
+    }
+
     /// Ends the process and its descendants by SIGKILL and waits until all of them are gone.
     pub fn kill(&mut self) {
         if self.is_running() {

@@ -14,6 +14,7 @@ on_each_store! {
     what_nobody_can_decode_is_set_aside_and_the_next_event_is_handled,
     what_no_database_can_keep_does_not_stop_a_consumer,
     a_dead_letter_whose_ack_was_lost_stands_once,
+    what_has_the_id_of_an_event_of_another_source_is_another_event,
 }
 
 /// The headers and the payload of a well-formed note, to be spoilt.
@@ -96,6 +97,28 @@ async fn a_type_that_a_consumer_does_not_take_is_passed<S: TestStore>() {
     assert!(dead_letters(world).await.is_empty());
     let status = world.outbox.store().status().await.unwrap();
     assert!(status.iter().all(|stage| (stage.held, stage.waiting_keys) == (0, 0)), "{status:?}");
+}
+
+/// R08, G4: an event is known by its source and its id together.
+async fn what_has_the_id_of_an_event_of_another_source_is_another_event<S: TestStore>() {
+    let Some(scene) = Scene::<S>::start().await else { return };
+    let world = &scene.world;
+    let consumer = scene.consume().await;
+    let first = Message::new("a", 0);
+    let id = first.id().to_string();
+
+    first.publish(&scene).await;
+    world.effects_of(1).await;
+    Message::new("b", 1).header("ce-id", &id).header("ce-source", "/yet-elsewhere").publish(&scene).await;
+    Message::new("c", 2).header("ce-id", &id).publish(&scene).await;
+    Message::new("d", 3).without("ce-id").publish(&scene).await;
+    Message::new("e", 4).publish(&scene).await;
+
+    let mut effects = world.effects_of(3).await;
+    effects.sort();
+    assert_eq!(effects, [("a".to_owned(), 0), ("b".to_owned(), 1), ("e".to_owned(), 4)]);
+    eventually("the one without an id is set aside", async || dead_letters(world).await.len() == 1).await;
+    consumer.stop().await.unwrap();
 }
 
 async fn a_newer_version_waits_with_its_key_and_costs_no_attempt<S: TestStore>() {

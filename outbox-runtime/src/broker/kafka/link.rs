@@ -62,8 +62,6 @@ impl Link {
         client
             .set("enable.idempotence", "true")
             .set("acks", "all")
-            // Events without a key go anywhere; where others go is decided here, by the same hash.
-            .set("partitioner", "murmur2_random")
             .set("message.timeout.ms", &millis)
             .set("request.timeout.ms", &millis)
             .set("topic.metadata.propagation.max.ms", &millis)

@@ -91,9 +91,12 @@ impl<'a> Session<'a> {
         // The time of the message is that of its publishing: by it the server decides how long a replayed event stays.
         let mut record =
             FutureRecord::<str, str>::to(&envelope.topic).payload(&written.body).headers(written.headers);
+        // Never left to the client: it would also choose partitions that were added since, which no consumer reads.
+        let of = |text: &str| partition::of_key(text, self.link.config.partitions);
+        let partition = envelope.key.as_deref().map_or_else(|| of(&envelope.id.to_string()), of);
+        record = record.partition(i32::from(partition));
         if let Some(key) = &envelope.key {
-            let partition = partition::of_key(key, self.link.config.partitions);
-            record = record.key(key).partition(i32::from(partition));
+            record = record.key(key);
         }
         self.publisher().send_result(record).map_err(|(error, _)| self.judge(envelope, error))
     }

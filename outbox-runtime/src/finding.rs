@@ -1,6 +1,6 @@
 //! What hurts in production: findings of a store or a broker, and from when on something is one.
 
-use std::{fmt, time::Duration};
+use std::time::Duration;
 
 /// Something that is wrong or will be, found at one look. The system may work all the same.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,10 +43,12 @@ impl Default for Tolerance {
 }
 
 /// A span of time for people: its two largest units.
+#[cfg(any(feature = "kafka", feature = "nats", feature = "postgres", feature = "sqlite"))]
 pub(crate) struct Span(pub(crate) Duration);
 
-impl fmt::Display for Span {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+#[cfg(any(feature = "kafka", feature = "nats", feature = "postgres", feature = "sqlite"))]
+impl std::fmt::Display for Span {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let secs = self.0.as_secs();
         let (days, hours, mins) = (secs / 86_400, secs / 3_600 % 24, secs / 60 % 60);
         match (days, hours, mins) {
@@ -61,10 +63,12 @@ impl fmt::Display for Span {
 }
 
 /// An amount of memory or disk for people.
+#[cfg(any(feature = "kafka", feature = "nats", feature = "postgres", feature = "redis"))]
 pub(crate) struct Bytes(pub(crate) u64);
 
-impl fmt::Display for Bytes {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+#[cfg(any(feature = "kafka", feature = "nats", feature = "postgres", feature = "redis"))]
+impl std::fmt::Display for Bytes {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         const UNITS: [(u32, &str); 3] = [(30, "GiB"), (20, "MiB"), (10, "KiB")];
         match UNITS.into_iter().find(|(bits, _)| self.0 >> bits >= 1) {
             Some((bits, unit)) => write!(f, "{} {unit}", self.0 >> bits),
@@ -73,7 +77,7 @@ impl fmt::Display for Bytes {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "postgres"))]
 mod tests {
     use super::*;
 

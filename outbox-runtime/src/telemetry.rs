@@ -19,7 +19,13 @@ pub(crate) enum Outcome {
     /// The consumer does not take it.
     Ignored,
     /// Retention took it before the stage had read it.
-    #[cfg(any(feature = "kafka", feature = "postgres", feature = "redis", feature = "sqlite"))]
+    #[cfg(any(
+        feature = "kafka",
+        feature = "nats",
+        feature = "postgres",
+        feature = "redis",
+        feature = "sqlite"
+    ))]
     Missed,
 }
 
@@ -33,7 +39,13 @@ impl Outcome {
             Self::Held => "held",
             Self::Dead => "dead",
             Self::Ignored => "ignored",
-            #[cfg(any(feature = "kafka", feature = "postgres", feature = "redis", feature = "sqlite"))]
+            #[cfg(any(
+                feature = "kafka",
+                feature = "nats",
+                feature = "postgres",
+                feature = "redis",
+                feature = "sqlite"
+            ))]
             Self::Missed => "missed",
         }
     }

@@ -1,9 +1,11 @@
 //! What can be typed.
 
 mod debezium;
+mod doctor;
 mod keep;
 
 pub(super) use debezium::DebeziumArgs;
+pub(super) use doctor::{CertificateArgs, DoctorArgs};
 pub(super) use keep::KeepArgs;
 
 use super::{failure::Failure, moment};
@@ -17,7 +19,7 @@ use crate::{
     range::Range,
 };
 use clap::{Parser, Subcommand};
-use std::{num::NonZeroU32, path::PathBuf, time::Duration};
+use std::{num::NonZeroU32, time::Duration};
 use time::OffsetDateTime;
 
 /// Operates the outbox of a database.
@@ -66,7 +68,7 @@ pub(super) enum Command {
     /// Shows each relay and consumer in numbers
     Status,
     /// Looks for what is wrong or will be, and says how to mend it; ends with 1 when something is
-    Doctor,
+    Doctor(DoctorArgs),
     /// Lists, shows, replays and discards the events that were given up
     #[command(subcommand)]
     DeadLetters(DeadLettersCommand),
@@ -96,10 +98,8 @@ pub(super) struct RelayArgs {
     /// `amqp://HOST:PORT/VHOST`; with TLS `tls://`, `kafka+ssl://`, `rediss://`, `amqps://`
     #[arg(long, value_name = "URL", env = "OUTBOX_BROKER_URL", hide_env_values = true)]
     pub(super) broker: String,
-    /// A file with the certificates to trust: beside the system's for NATS and RabbitMQ, in place of
-    /// them for Redis and Kafka
-    #[arg(long, value_name = "FILE")]
-    pub(super) broker_certificates: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) certificates: CertificateArgs,
     /// How events travel: `binary`, with their attributes as headers, or `structured`, as one CloudEvents document each
     #[arg(long, value_name = "MODE", default_value = "binary", value_parser = content_mode)]
     pub(super) content_mode: ContentMode,

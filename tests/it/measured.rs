@@ -16,10 +16,10 @@ on_each_store! {
 
 /// Keeps every counter of this process, by its name and labels as Prometheus writes them.
 #[derive(Debug, Clone, Default)]
-struct Counters(Arc<Mutex<BTreeMap<String, Arc<Count>>>>);
+pub(crate) struct Counters(Arc<Mutex<BTreeMap<String, Arc<Count>>>>);
 
 #[derive(Debug, Default)]
-struct Count(AtomicU64);
+pub(crate) struct Count(AtomicU64);
 
 impl CounterFn for Count {
     fn increment(&self, value: u64) {
@@ -33,7 +33,7 @@ impl CounterFn for Count {
 
 impl Counters {
     /// The ones of this process, whose tests all count.
-    fn installed() -> &'static Self {
+    pub(crate) fn installed() -> &'static Self {
         static INSTALLED: OnceLock<Counters> = OnceLock::new();
         INSTALLED.get_or_init(|| {
             let counters = Self::default();
@@ -42,7 +42,7 @@ impl Counters {
         })
     }
 
-    fn of(&self, stage: &str) -> BTreeMap<String, u64> {
+    pub(crate) fn of(&self, stage: &str) -> BTreeMap<String, u64> {
         let counters = self.0.lock().unwrap();
         let of_stage = counters.iter().filter_map(|(name, count)| {
             let label = format!("stage={stage} ");

@@ -5,6 +5,7 @@
 pub mod cloudevents;
 #[cfg(any(feature = "kafka", feature = "nats", feature = "rabbitmq", feature = "redis"))]
 mod content;
+mod examination;
 #[cfg(feature = "kafka")]
 pub mod kafka;
 #[cfg(feature = "local")]
@@ -19,9 +20,13 @@ pub mod redis;
 mod structured;
 #[cfg(any(feature = "rabbitmq", feature = "redis"))]
 mod tls;
+#[cfg(any(feature = "kafka", feature = "nats", feature = "rabbitmq", feature = "redis"))]
+mod topic_finding;
 pub mod window;
 
-use crate::{envelope::Envelope, store::StoreError};
+pub use examination::Examination;
+
+use crate::{envelope::Envelope, finding::Finding, store::StoreError};
 use futures_util::future::BoxFuture;
 use std::{any::Any, error::Error, time::Duration};
 use tokio::time::Instant;
@@ -130,6 +135,16 @@ pub trait Broker: Send + Sync + 'static {
     fn register<'a>(&'a self, topic: &'a str, consumer: &'a str) -> BoxFuture<'a, Result<(), BrokerError>> {
         let _ = (topic, consumer);
         Box::pin(std::future::ready(Ok(())))
+    }
+
+    /// Looks for what is wrong at the broker with these topics, or will be. Changes nothing, and makes no topic. A broker that
+    /// does not look finds nothing.
+    ///
+    /// # Errors
+    /// [`BrokerError`] when the broker cannot be asked.
+    fn examine<'a>(&'a self, asked: &'a Examination) -> BoxFuture<'a, Result<Vec<Finding>, BrokerError>> {
+        let _ = asked;
+        Box::pin(std::future::ready(Ok(Vec::new())))
     }
 
     /// The refusal of a broker that has no consuming half.

@@ -9,6 +9,9 @@ use std::time::Duration;
 /// The most events that a look counts; there may be more.
 pub(super) const COUNTED_MAX: i64 = 1_000_000;
 
+/// The newest events whose topics are looked for.
+pub(super) const NEWEST_MAX: i64 = 10_000;
+
 /// Some that wait, and how long the oldest has waited.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Waits {

@@ -321,6 +321,11 @@ pub trait Store: Clone + Send + Sync + 'static {
         let _ = tolerance;
         std::future::ready(Ok(Vec::new()))
     }
+    /// Topics of the newest events of the log and of the consumers that work on a broker; found without reading the whole log, so
+    /// some may be missing.
+    fn topics(&self) -> impl Future<Output = Result<Vec<String>, StoreError>> + Send {
+        std::future::ready(Ok(Vec::new()))
+    }
     /// One small step of retention and sweeps; gives how long nothing is to be done: zero when there is more.
     fn sweep(
         &self,

@@ -2,20 +2,20 @@
 
 use crate::{
     broker::Broker,
-    cli::args::RelayArgs,
+    cli::broker::Place,
     kafka::{KafkaBroker, KafkaConfig},
 };
-use std::sync::Arc;
+use std::{path::Path, sync::Arc};
 
 /// The schemes of its addresses.
 pub(super) const SCHEMES: &[&str] = &["kafka", "kafka+ssl"];
 
 /// The broker at the address that was typed.
-pub(super) fn make(args: &RelayArgs) -> Arc<dyn Broker> {
+pub(super) fn make(place: &Place<'_>) -> Arc<dyn Broker> {
     Arc::new(KafkaBroker::new(KafkaConfig {
-        servers: args.broker.clone(),
-        root_certificates: args.broker_certificates.clone(),
-        content_mode: args.content_mode,
+        servers: place.url.to_owned(),
+        root_certificates: place.certificates.map(Path::to_owned),
+        content_mode: place.content_mode,
         ..KafkaConfig::default()
     }))
 }

@@ -9,11 +9,32 @@ mod rabbitmq;
 #[cfg(feature = "redis")]
 mod redis;
 
-use super::{address::Address, args::RelayArgs, failure::Failure};
-use crate::broker::Broker;
-use std::sync::Arc;
+use super::{address::Address, failure::Failure};
+use crate::broker::{Broker, cloudevents::ContentMode};
+use std::{path::Path, sync::Arc};
 
-type Make = fn(&RelayArgs) -> Arc<dyn Broker>;
+/// Where a broker is, and who comes to it.
+pub(super) struct Place<'a> {
+    pub(super) url: &'a str,
+    #[cfg_attr(
+        not(any(feature = "kafka", feature = "nats", feature = "rabbitmq", feature = "redis")),
+        expect(dead_code, reason = "a build without a broker reads the address alone")
+    )]
+    pub(super) certificates: Option<&'a Path>,
+    #[cfg_attr(
+        not(any(feature = "kafka", feature = "nats", feature = "rabbitmq", feature = "redis")),
+        expect(dead_code, reason = "a build without a broker reads the address alone")
+    )]
+    pub(super) content_mode: ContentMode,
+    /// The name by which the broker shows the connection, where it does.
+    #[cfg_attr(
+        not(any(feature = "nats", feature = "rabbitmq")),
+        expect(dead_code, reason = "the others show none")
+    )]
+    pub(super) client_name: String,
+}
+
+type Make = fn(&Place<'_>) -> Arc<dyn Broker>;
 
 /// Every broker of this build, with the schemes of its addresses.
 const BROKERS: &[(&[&str], Make)] = &[
@@ -28,10 +49,10 @@ const BROKERS: &[(&[&str], Make)] = &[
 ];
 
 /// The broker that was named; it connects when it is first needed.
-pub(super) fn make(args: &RelayArgs) -> Result<Arc<dyn Broker>, Failure> {
-    let scheme = Address::new(&args.broker).scheme();
+pub(super) fn make(place: &Place<'_>) -> Result<Arc<dyn Broker>, Failure> {
+    let scheme = Address::new(place.url).scheme();
     match BROKERS.iter().find(|(schemes, _)| schemes.contains(&scheme.as_str())) {
-        Some((_, make)) => Ok(make(args)),
+        Some((_, make)) => Ok(make(place)),
         None => {
             let known: Vec<_> = BROKERS.iter().flat_map(|(schemes, _)| *schemes).copied().collect();
             Err(Failure::Usage(format!(

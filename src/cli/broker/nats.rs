@@ -2,21 +2,21 @@
 
 use crate::{
     broker::Broker,
-    cli::args::RelayArgs,
+    cli::broker::Place,
     nats::{NatsBroker, NatsConfig},
 };
-use std::sync::Arc;
+use std::{path::Path, sync::Arc};
 
 /// The schemes of its addresses.
 pub(super) const SCHEMES: &[&str] = &["nats", "tls"];
 
 /// The broker at the address that was typed.
-pub(super) fn make(args: &RelayArgs) -> Arc<dyn Broker> {
+pub(super) fn make(place: &Place<'_>) -> Arc<dyn Broker> {
     Arc::new(NatsBroker::new(NatsConfig {
-        servers: args.broker.clone(),
-        root_certificates: args.broker_certificates.clone(),
-        content_mode: args.content_mode,
-        client_name: format!("outbox relay {}", args.name),
+        servers: place.url.to_owned(),
+        root_certificates: place.certificates.map(Path::to_owned),
+        client_name: place.client_name.clone(),
+        content_mode: place.content_mode,
         ..NatsConfig::default()
     }))
 }

@@ -2,20 +2,20 @@
 
 use crate::{
     broker::Broker,
-    cli::args::RelayArgs,
+    cli::broker::Place,
     redis::{RedisBroker, RedisConfig},
 };
-use std::sync::Arc;
+use std::{path::Path, sync::Arc};
 
 /// The schemes of its addresses.
 pub(super) const SCHEMES: &[&str] = &["redis", "rediss"];
 
 /// The broker at the address that was typed.
-pub(super) fn make(args: &RelayArgs) -> Arc<dyn Broker> {
+pub(super) fn make(place: &Place<'_>) -> Arc<dyn Broker> {
     Arc::new(RedisBroker::new(RedisConfig {
-        server: args.broker.clone(),
-        root_certificates: args.broker_certificates.clone(),
-        content_mode: args.content_mode,
+        server: place.url.to_owned(),
+        root_certificates: place.certificates.map(Path::to_owned),
+        content_mode: place.content_mode,
         ..RedisConfig::default()
     }))
 }

@@ -49,7 +49,7 @@ pub(super) async fn run<S: Database>(session: Session<'_, S>, command: Command) 
         Command::Migrate { .. } => migrate::run(session).await,
         Command::Relay(args) => relay::run(session, args).await,
         Command::Upkeep(args) => upkeep::run(session, args).await,
-        Command::Doctor => doctor::run(session).await,
+        Command::Doctor(args) => doctor::run(session, args).await,
         Command::Status => status::run(session).await,
         Command::DeadLetters(DeadLettersCommand::List { filter, max }) => {
             dead_letters::list(session, filter.filter(), max).await

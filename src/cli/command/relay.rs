@@ -12,7 +12,12 @@ use std::process::ExitCode;
 /// Publishes until a signal says stop, then finishes what is in flight and gives the lease back.
 pub(super) async fn run<S: Database>(session: Session<'_, S>, args: RelayArgs) -> Result<ExitCode, Failure> {
     let mut stop = Stop::listen()?;
-    let broker = broker::make(&args)?;
+    let broker = broker::make(&broker::Place {
+        url: &args.broker,
+        certificates: args.certificates.broker_certificates.as_deref(),
+        content_mode: args.content_mode,
+        client_name: format!("outbox relay {}", args.name),
+    })?;
     let broker_address = Address::new(&args.broker);
 
     let failed = |source| match source {

@@ -3,8 +3,9 @@
 mod faulty;
 mod kafka;
 mod local;
+mod missed;
 mod nats;
-mod parts;
+pub(crate) mod parts;
 mod rabbitmq;
 mod redis;
 

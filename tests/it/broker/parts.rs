@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use time::OffsetDateTime;
 
 /// Receives and acks that many events; returns the ids in the order of their first delivery.
-pub(super) async fn receive(subscription: &mut dyn Subscription, count: usize) -> Vec<EventId> {
+pub(crate) async fn receive(subscription: &mut dyn Subscription, count: usize) -> Vec<EventId> {
     let started = Instant::now();
     let mut ids = Vec::new();
     while ids.len() < count {
@@ -24,7 +24,7 @@ pub(super) async fn receive(subscription: &mut dyn Subscription, count: usize) -
     ids
 }
 
-pub(super) async fn publish(broker: &dyn Broker, event: &NewEvent) -> Result<Published, BrokerError> {
+pub(crate) async fn publish(broker: &dyn Broker, event: &NewEvent) -> Result<Published, BrokerError> {
     let envelope = Envelope {
         seq: Seq(Seq::ORIGIN.0 + 1),
         occurred_at: OffsetDateTime::now_utc(),
@@ -34,7 +34,7 @@ pub(super) async fn publish(broker: &dyn Broker, event: &NewEvent) -> Result<Pub
     Ok(broker.publish(&outgoing).await?.remove(0))
 }
 
-pub(super) fn subscription(topic: &str, partition: &str) -> SubscriptionConfig {
+pub(crate) fn subscription(topic: &str, partition: &str) -> SubscriptionConfig {
     SubscriptionConfig {
         consumer: "billing.charge".to_owned(),
         topic: topic.to_owned(),
@@ -44,7 +44,7 @@ pub(super) fn subscription(topic: &str, partition: &str) -> SubscriptionConfig {
     }
 }
 
-pub(super) fn event(topic: &str, key: Option<&str>) -> NewEvent {
+pub(crate) fn event(topic: &str, key: Option<&str>) -> NewEvent {
     NewEvent {
         id: EventId::now(),
         source: "/tests".to_owned(),

@@ -1,6 +1,9 @@
 //! `outbox doctor`: what people read, what scripts read, and how it ends.
 
-use super::{Shop, failed, stderr, stdout, succeeded};
+use super::{Ordered, Shop, failed, stderr, stdout, succeeded};
+use outbox::{Outbox, sqlite::SqliteStore};
+use outbox_tests::servers::Redis;
+use redis_client::cmd;
 use serde_json::{Value, json};
 
 #[tokio::test]
@@ -37,4 +40,27 @@ async fn doctor_ends_with_0_when_all_is_well_and_with_1_when_something_is_not() 
 fn doctor_of_a_database_that_cannot_be_had_fails_as_every_command_does() {
     let shop = Shop::empty();
     assert!(failed(&shop.run(&["doctor"]), 1).contains("does not exist"));
+}
+
+#[tokio::test]
+async fn doctor_looks_at_the_broker_for_the_topics_of_the_newest_events_or_those_that_are_typed() {
+    let Some(redis) = Redis::private_with(&["--requirepass", "s3cret"]).await else { return };
+    let shop = Shop::migrated();
+    let outbox = Outbox::builder(SqliteStore::open(&shop.url()).await.unwrap()).build();
+    let mut tx = outbox.begin().await.unwrap();
+    outbox.enqueue(&mut tx, &Ordered { order: 8 }).await.unwrap();
+    tx.commit().await.unwrap();
+    let url = |password: &str| format!("redis://:{password}@127.0.0.1:{}", redis.port());
+    let mut connection = redis_client::Client::open(url("s3cret")).unwrap().get_connection().unwrap();
+    cmd("SET").arg(&["cli:outbox", "partitions: 8"]).exec(&mut connection).unwrap();
+
+    let told = shop.run(&["doctor", "--broker", &url("s3cret")]);
+
+    assert_eq!((told.status.code(), stderr(&told).as_str()), (Some(1), ""));
+    assert!(stdout(&told).starts_with("partitions-differ: topic/cli\n"), "{}", stdout(&told));
+    let other = succeeded(&shop.run(&["doctor", "--broker", &url("s3cret"), "--topic", "other"]));
+    assert_eq!(other, "nothing is wrong\n");
+    let error = failed(&shop.run(&["doctor", "--broker", &url("guess")]), 1);
+    assert!(error.contains("does not accept these credentials") && !error.contains("guess"), "{error}");
+    assert!(failed(&shop.run(&["doctor", "--topic", "cli"]), 2).contains("--broker"));
 }

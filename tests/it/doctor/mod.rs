@@ -1,6 +1,10 @@
 //! `outbox doctor`: each finding comes of the real fault, tells what to do, and is gone once that is done.
 
+mod kafka;
+mod nats;
 mod postgres;
+mod rabbitmq;
+mod redis;
 mod stages;
 
 use outbox::Finding;

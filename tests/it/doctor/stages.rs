@@ -2,7 +2,7 @@
 
 use super::{assert_says, codes, one};
 use outbox::{
-    Finding, RelayConfig, Runner, Terms, Tolerance,
+    DeadLetterFilter, Finding, OnPoison, RelayConfig, Runner, Terms, Tolerance,
     broker::Broker,
     draft,
     held::{Share, Stage},
@@ -11,7 +11,7 @@ use outbox::{
 };
 use outbox_tests::memory_broker::MemoryBroker;
 use outbox_tests::on_each_store;
-use outbox_tests::world::{Plan, TestStore, World, eventually, noted, planned, quick, quick_relay};
+use outbox_tests::world::{TestStore, World, eventually, noted, quick, quick_relay};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -120,29 +120,33 @@ async fn a_relay_that_does_not_come_on_is_named<S: TestStore>() {
 
 async fn keys_that_wait_and_dead_letters_are_counted<S: TestStore>() {
     let Some(world) = World::<S>::start().await else { return };
-    let consumer = world.consume().await;
-    let stage = format!("consumer/{}", S::CONSUMER);
-    world
-        .enqueue_each([
-            planned("parked", 1, Plan::FailForGood),
-            noted("parked", 2),
-            planned("waits", 1, Plan::FailFirst(3)),
-        ])
-        .await;
+    let broker = Arc::new(MemoryBroker::default());
+    broker.refuse_key("bad");
+    let blocks = RelayConfig { name: "blocks".to_owned(), on_poison: Some(OnPoison::Block), ..quick_relay() };
+    let parks = RelayConfig { name: "parks".to_owned(), ..quick_relay() };
+    let runner = world.outbox.runner().relay(blocks, broker.clone()).relay(parks, broker).settings(quick);
+    let runner = runner.start().await.unwrap();
+    world.enqueue_each([noted("bad", 1), noted("bad", 2), noted("good", 1)]).await;
     eventually("one key waits and one is parked", async || {
-        codes(&examined(&world, &IMPATIENT).await, &stage) == ["keys-waiting", "keys-parked", "dead-letters"]
+        let findings = examined(&world, &IMPATIENT).await;
+        let parked = codes(&findings, "relay/parks") == ["keys-parked", "dead-letters"];
+        parked && codes(&findings, "relay/blocks") == ["keys-waiting"]
     })
     .await;
 
     let findings = examined(&world, &Tolerance::default()).await;
 
-    assert_eq!(codes(&findings, &stage), ["keys-parked", "dead-letters"], "a key may wait a little");
-    assert_says(one(&findings, "keys-parked"), &["1 keys", &format!("list --stage {stage}")]);
+    assert_eq!(codes(&findings, "relay/blocks"), [""; 0], "a key may wait a little");
+    assert_eq!(codes(&findings, "relay/parks"), ["keys-parked", "dead-letters"]);
+    assert_says(one(&findings, "keys-parked"), &["1 keys", "list --stage relay/parks"]);
     assert_says(one(&findings, "dead-letters"), &["1 dead letters, 1 of them from the last day"]);
-    let filter = outbox::DeadLetterFilter::default();
-    world.outbox.discard(&filter, &Terms::new("ann", "mended")).await.unwrap();
-    eventually("nothing is left", async || examined(&world, &Tolerance::default()).await.is_empty()).await;
-    consumer.stop().await.unwrap();
+    let filter = DeadLetterFilter { stage: Some(Stage::relay("parks")), ..DeadLetterFilter::default() };
+    let discarded = async || {
+        world.outbox.discard(&filter, &Terms::new("ann", "mended")).await.unwrap();
+        examined(&world, &Tolerance::default()).await.is_empty()
+    };
+    eventually("nothing is left", discarded).await;
+    runner.stop().await.unwrap();
 }
 
 async fn a_log_that_nobody_reads_is_named<S: TestStore>() {

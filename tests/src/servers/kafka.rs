@@ -6,7 +6,7 @@
 use super::{Process, find_program, free_port, logged, not_installed, ready, server_dir};
 use rdkafka::{
     ClientConfig, Offset, TopicPartitionList,
-    admin::{AdminClient, AdminOptions, NewTopic, TopicReplication},
+    admin::{AdminClient, AdminOptions, NewPartitions, NewTopic, TopicReplication},
     client::DefaultClientContext,
     consumer::{BaseConsumer, Consumer},
     message::{BorrowedMessage, Headers, Message},
@@ -204,6 +204,25 @@ impl Kafka {
         }
         let made = admin.create_topics([&new], &patient()).await.expect("the server answers");
         made[0].as_ref().expect("the server makes the topic");
+    }
+
+    /// Gives a topic that many partitions, of which it has fewer, and waits until each can be used.
+    pub async fn add_partitions(&self, topic: &str, partitions: usize) {
+        let admin: AdminClient<DefaultClientContext> = self.client().create().expect("a client is made");
+        let new = NewPartitions::new(topic, partitions);
+        let made = admin.create_partitions([&new], &patient()).await.expect("the server answers");
+        made[0].as_ref().expect("the server adds partitions");
+        let (config, topic) = (self.client(), topic.to_owned());
+        let wait = move || {
+            let client: BaseConsumer = config.create().expect("a client is made");
+            let started = Instant::now();
+            let is_usable = |partition| client.fetch_watermarks(&topic, partition, PATIENCE).is_ok();
+            while !(0..i32::try_from(partitions).expect("a topic has few partitions")).all(is_usable) {
+                assert!(started.elapsed() < PATIENCE, "the partitions are not there in time");
+                std::thread::sleep(Duration::from_millis(20));
+            }
+        };
+        tokio::task::spawn_blocking(wait).await.expect("the partitions are there in time");
     }
 
     /// Removes a topic, and waits until the server knows nothing of it.

@@ -213,6 +213,27 @@ impl Nats {
         (headers.map(|(name, value)| (name.to_owned(), value.to_owned())).collect(), part("data"))
     }
 
+    /// Makes a stream as somebody else may, with that configuration.
+    pub async fn create_stream(&self, topic: &str, config: &str) {
+        let answer = self.ask(&format!("STREAM.CREATE.{topic}"), config).await;
+        assert!(answer["error"].is_null(), "{answer}");
+    }
+
+    /// Makes a durable as somebody else may, with these settings beside those that it needs.
+    pub async fn create_durable(&self, topic: &str, durable: &str, settings: &str) {
+        let (_, partition) = durable.rsplit_once('-').expect("a durable is of a partition");
+        let config = format!(
+            r#"{{"stream_name":"{topic}","config":{{"durable_name":"{durable}","ack_policy":"explicit","deliver_policy":"all","filter_subject":"{topic}.{partition}.>",{settings}}}}}"#
+        );
+        let answer = self.ask(&format!("CONSUMER.DURABLE.CREATE.{topic}.{durable}"), &config).await;
+        assert!(answer["error"].is_null(), "{answer}");
+    }
+
+    /// What the server says of the stream of a topic.
+    pub async fn stream(&self, topic: &str) -> serde_json::Value {
+        self.ask(&format!("STREAM.INFO.{topic}"), "").await
+    }
+
     /// Removes a topic with all its messages.
     pub async fn remove_topic(&self, topic: &str) {
         let answer = self.ask(&format!("STREAM.DELETE.{topic}"), "").await;

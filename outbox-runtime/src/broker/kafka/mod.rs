@@ -1,7 +1,7 @@
 //! Kafka: a log for high throughput, with replay and many consumers.
 //!
 //! A topic is a topic of Kafka, a partition one of its partitions; the key of an event is that of its message, and its partition
-//! the one that Kafka's Java client would choose. Events without a key go to any partition. The metadata travels as CloudEvents
+//! the one that Kafka's Java client would choose. Events without a key are spread by their ids. The metadata travels as CloudEvents
 //! says for Kafka, in headers `ce_…`; the value is the payload. A consumer is a group of its name, whose positions the server
 //! keeps.
 //!
@@ -54,6 +54,7 @@ mod address;
 mod client;
 mod config;
 mod error;
+mod examine;
 mod link;
 mod message;
 mod publish;
@@ -62,7 +63,10 @@ mod topic;
 
 pub use config::KafkaConfig;
 
-use super::{Broker, BrokerError, Capabilities, Outgoing, Published, Subscription, SubscriptionConfig};
+use super::{
+    Broker, BrokerError, Capabilities, Examination, Outgoing, Published, Subscription, SubscriptionConfig,
+};
+use crate::finding::Finding;
 use error::NAME;
 use futures_util::future::BoxFuture;
 use link::Link;
@@ -126,5 +130,9 @@ impl Broker for KafkaBroker {
             self.link.declare(topic).await?;
             Ok((0..self.link.config.partitions).map(|partition| partition.to_string()).collect())
         })
+    }
+
+    fn examine<'a>(&'a self, asked: &'a Examination) -> BoxFuture<'a, Result<Vec<Finding>, BrokerError>> {
+        Box::pin(self.link.examine(asked))
     }
 }

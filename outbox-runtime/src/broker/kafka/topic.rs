@@ -111,26 +111,29 @@ impl Link {
 
     /// Refuses settings of the topic that would break a promise, and warns of others; the largest message that it takes.
     async fn check_settings(&self, topic: &str) -> Result<Option<usize>, BrokerError> {
+        let Some(settings) = self.settings_of(topic).await? else { return Ok(None) };
+        if settings.compacts {
+            return Err(mismatch(
+                topic,
+                "`cleanup.policy=compact`",
+                "events that stay until they are old",
+                "set `cleanup.policy=delete`, or give the topic another name",
+            ));
+        }
+        for warning in settings.warnings(&self.config) {
+            tracing::warn!(messaging.destination.name = topic, "{warning}");
+        }
+        Ok(settings.bytes_max)
+    }
+
+    /// The settings of a topic; `None` when this user may not read them.
+    pub(super) async fn settings_of(&self, topic: &str) -> Result<Option<Settings>, BrokerError> {
         let admin = self.admin()?;
         let described = admin.describe_configs(&[ResourceSpecifier::Topic(topic)], &self.patient()).await;
         let_go(admin);
         let answer = described.map_err(|error| of(DECLARE, error))?.pop();
         match answer {
-            Some(Ok(settings)) => {
-                let settings = Settings::read(&settings);
-                if settings.compacts {
-                    return Err(mismatch(
-                        topic,
-                        "`cleanup.policy=compact`",
-                        "events that stay until they are old",
-                        "set `cleanup.policy=delete`, or give the topic another name",
-                    ));
-                }
-                for warning in settings.warnings(&self.config) {
-                    tracing::warn!(messaging.destination.name = topic, "{warning}");
-                }
-                Ok(settings.bytes_max)
-            }
+            Some(Ok(settings)) => Ok(Some(Settings::read(&settings))),
             Some(Err(Code::TopicAuthorizationFailed | Code::ClusterAuthorizationFailed)) => {
                 tracing::warn!(
                     messaging.destination.name = topic,
@@ -180,13 +183,14 @@ fn millis(span: Duration) -> String {
 
 /// What matters of the settings of a topic; what the server does not tell is taken to be well.
 #[derive(Debug, Default)]
-struct Settings {
-    compacts: bool,
-    bytes_max: Option<usize>,
+pub(super) struct Settings {
+    pub(super) compacts: bool,
+    pub(super) bytes_max: Option<usize>,
+    pub(super) is_retention_known: bool,
     /// `None` also when there is no limit.
-    retention: Option<Duration>,
-    bytes_kept: Option<u64>,
-    in_sync_min: Option<u32>,
+    pub(super) retention: Option<Duration>,
+    pub(super) bytes_kept: Option<u64>,
+    pub(super) in_sync_min: Option<u32>,
 }
 
 impl Settings {
@@ -195,6 +199,7 @@ impl Settings {
         Self {
             compacts: value("cleanup.policy").is_some_and(|policy| policy.contains("compact")),
             bytes_max: value("max.message.bytes").and_then(|value| value.parse().ok()),
+            is_retention_known: value("retention.ms").is_some(),
             retention: value("retention.ms").and_then(|value| value.parse().ok()).map(Duration::from_millis),
             bytes_kept: value("retention.bytes").and_then(|value| value.parse().ok()),
             in_sync_min: value("min.insync.replicas").and_then(|value| value.parse().ok()),
@@ -245,6 +250,7 @@ mod tests {
         let fitting = Settings {
             compacts: false,
             bytes_max: Some(bytes_wanted(&config)),
+            is_retention_known: true,
             retention: Some(config.retention),
             bytes_kept: None,
             in_sync_min: Some(2),

@@ -29,8 +29,8 @@ pub struct NatsConfig {
     pub partitions: u16,
     /// The copies of a topic in a cluster of servers, 1 to 5; default 1. Used when the topic is first declared.
     pub replicas: u8,
-    /// How long a topic keeps its events; default 14 days. It must exceed the longest outage of a consumer. Used when
-    /// the topic is first declared.
+    /// How long a topic keeps its events; default 7 days, as long as a consumer remembers what it has handled. It must exceed
+    /// the longest outage of a consumer. Used when the topic is first declared.
     pub retention: Duration,
     /// How long the server drops a second copy of an event; default 2 minutes, at most `retention`. The server holds
     /// the ids of that time in memory. Used when the topic is first declared.
@@ -51,7 +51,7 @@ impl Default for NatsConfig {
             topics: Vec::new(),
             partitions: PARTITIONS_DEFAULT,
             replicas: 1,
-            retention: Duration::from_secs(14 * 24 * 60 * 60),
+            retention: Duration::from_secs(7 * 24 * 60 * 60),
             dedup_window: Duration::from_secs(120),
             content_mode: ContentMode::default(),
             request_timeout: Duration::from_secs(5),

@@ -13,8 +13,10 @@
 mod config;
 mod durable;
 mod error;
+mod examine;
 mod header;
 mod missing;
+mod position;
 mod publish;
 mod subscribe;
 mod topic;
@@ -22,8 +24,10 @@ mod topic;
 pub use config::NatsConfig;
 
 use super::{
-    Broker, BrokerError, Capabilities, Outgoing, Published, Subscription, SubscriptionConfig, partition,
+    Broker, BrokerError, Capabilities, Examination, Outgoing, Published, Subscription, SubscriptionConfig,
+    partition,
 };
+use crate::finding::Finding;
 use async_nats::jetstream::{self, context::RequestErrorKind, response::Response};
 use async_nats::{Client, ConnectErrorKind, ConnectOptions, Event, ServerAddr, connection::State};
 use error::{NAME, disconnected, of_client, refused, unavailable};
@@ -42,13 +46,19 @@ pub struct NatsBroker {
     connection: OnceCell<jetstream::Context>,
     /// The topics that this process has seen to be declared as it is configured.
     declared: Mutex<HashSet<String>>,
+    missed: position::Missed,
 }
 
 impl NatsBroker {
     /// A broker that connects when it is first needed.
     #[must_use]
     pub fn new(config: NatsConfig) -> Self {
-        Self { config, connection: OnceCell::new(), declared: Mutex::default() }
+        Self {
+            config,
+            connection: OnceCell::new(),
+            declared: Mutex::default(),
+            missed: position::Missed::default(),
+        }
     }
 
     /// The connection, made by the first caller.
@@ -109,6 +119,7 @@ impl Broker for NatsBroker {
         Box::pin(async {
             self.declare(&subscription.topic).await?;
             let context = self.live_context("subscribe").await?;
+            self.tell_missed(context, subscription).await;
             let opened = subscribe::NatsSubscription::open(context.clone(), subscription.clone()).await;
             if opened.as_ref().is_err_and(topic::is_missing) {
                 // The next try declares it again.
@@ -123,6 +134,10 @@ impl Broker for NatsBroker {
             self.declare(topic).await?;
             Ok(partition::names(self.config.partitions))
         })
+    }
+
+    fn examine<'a>(&'a self, asked: &'a Examination) -> BoxFuture<'a, Result<Vec<Finding>, BrokerError>> {
+        Box::pin(self.examine_topics(asked))
     }
 }
 

@@ -27,12 +27,12 @@ impl NatsBroker {
         }
         let context = self.live_context(ACTION).await?;
         let wanted = self.stream_config(topic);
-        let found = match find(context, topic).await? {
+        let found = match find(context, ACTION, topic).await? {
             Some(found) => found,
             None => match create(context, &wanted).await? {
                 Some(created) => created,
                 // Another process was faster, perhaps with another configuration.
-                None => find(context, topic).await?.ok_or_else(|| {
+                None => find(context, ACTION, topic).await?.ok_or_else(|| {
                     refused(ACTION, "it was deleted as soon as it was made", "the stream is gone")
                 })?,
             },
@@ -50,7 +50,7 @@ impl NatsBroker {
     fn stream_config(&self, topic: &str) -> Config {
         Config {
             name: topic.to_owned(),
-            description: Some(format!("{DESCRIPTION_PREFIX}{}", self.config.partitions)),
+            description: Some(description(self.config.partitions)),
             subjects: vec![format!("{topic}.>")],
             retention: RetentionPolicy::Limits,
             max_bytes: -1,
@@ -65,8 +65,18 @@ impl NatsBroker {
     }
 }
 
-async fn find(context: &jetstream::Context, topic: &str) -> Result<Option<Info>, BrokerError> {
-    match request(context, ACTION, &format!("STREAM.INFO.{topic}"), &NoBody {}).await {
+/// What the description of a stream says of its partitions.
+pub(super) fn description(partitions: u16) -> String {
+    format!("{DESCRIPTION_PREFIX}{partitions}")
+}
+
+/// The stream of a topic; `None` when there is none.
+pub(super) async fn find(
+    context: &jetstream::Context,
+    action: &'static str,
+    topic: &str,
+) -> Result<Option<Info>, BrokerError> {
+    match request(context, action, &format!("STREAM.INFO.{topic}"), &NoBody {}).await {
         Ok(info) => Ok(Some(info)),
         Err(error) if is_answer(&error, ErrorCode::STREAM_NOT_FOUND) => Ok(None),
         Err(error) => Err(error),

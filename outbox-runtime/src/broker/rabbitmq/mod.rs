@@ -38,6 +38,7 @@
 
 mod config;
 mod error;
+mod examine;
 mod link;
 mod message;
 mod publish;
@@ -46,7 +47,10 @@ mod topology;
 
 pub use config::RabbitMqConfig;
 
-use super::{Broker, BrokerError, Capabilities, Outgoing, Published, Subscription, SubscriptionConfig};
+use super::{
+    Broker, BrokerError, Capabilities, Examination, Outgoing, Published, Subscription, SubscriptionConfig,
+};
+use crate::finding::Finding;
 use error::{NAME, blocked};
 use futures_util::future::BoxFuture;
 use link::{Line, Link};
@@ -135,5 +139,9 @@ impl Broker for RabbitMqBroker {
             let link = self.consuming.link("subscribe").await?;
             self.consuming.declare_consumer(&link, topic, consumer).await
         })
+    }
+
+    fn examine<'a>(&'a self, asked: &'a Examination) -> BoxFuture<'a, Result<Vec<Finding>, BrokerError>> {
+        Box::pin(self.consuming.examine(asked))
     }
 }

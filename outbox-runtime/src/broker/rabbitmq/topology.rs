@@ -59,15 +59,7 @@ impl Line {
             let fix = "remove that exchange, or give the topic another name";
             of_declaration(DECLARE, name, wanted, fix, error)
         })?;
-        let partitions = i32::from(self.config.partitions);
-        let marker = Queue {
-            name: format!("{topic}.outbox"),
-            arguments: &[("x-max-length", AMQPValue::LongInt(partitions))],
-            wanted: format!("`partitions: {partitions}`, as `x-max-length: {partitions}`"),
-            fix: "configure every process with the number of partitions that the topic was declared with, or give the \
-                  topic another name",
-        };
-        self.declare_queue(link, &channel, DECLARE, marker).await?;
+        self.declare_queue(link, &channel, DECLARE, marker(topic, self.config.partitions)).await?;
         link.set_declared(topic);
         Ok(())
     }
@@ -86,17 +78,8 @@ impl Line {
         }
         let channel = self.channel(link, SUBSCRIBE).await?;
         for partition in partitions(&self.config) {
-            let name = queue(topic, consumer, &partition);
-            let (queue, binding) = (short(&name)?, short(&format!("{partition}.#"))?);
-            let declared = Queue {
-                name,
-                arguments: &[
-                    ("x-single-active-consumer", AMQPValue::Boolean(true)),
-                    ("x-delivery-limit", AMQPValue::LongInt(DELIVERY_LIMIT)),
-                ],
-                wanted: format!("`x-single-active-consumer: true` and `x-delivery-limit: {DELIVERY_LIMIT}`"),
-                fix: "remove that queue once it is empty, or give the consumer another name",
-            };
+            let declared = queue_of(topic, consumer, &partition);
+            let (queue, binding) = (short(&declared.name)?, short(&format!("{partition}.#"))?);
             self.declare_queue(link, &channel, SUBSCRIBE, declared).await?;
             let (options, arguments) = (QueueBindOptions::default(), FieldTable::default());
             let bound = channel.queue_bind(queue, short(topic)?, binding, options, arguments);
@@ -122,18 +105,18 @@ impl Line {
         created.map_err(|error| of(action, error))
     }
 
-    async fn declare_queue(
+    pub(super) async fn declare_queue(
         &self,
         link: &Arc<Link>,
         channel: &Channel,
         action: &'static str,
-        queue: Queue<'_>,
+        queue: Queue,
     ) -> Result<(), BrokerError> {
         let options = QueueDeclareOptions { durable: true, ..QueueDeclareOptions::default() };
         let mut arguments = FieldTable::default();
         arguments.insert("x-queue-type".into(), AMQPValue::LongString("quorum".into()));
         for (name, value) in queue.arguments {
-            arguments.insert((*name).into(), value.clone());
+            arguments.insert(name.into(), value);
         }
         let declared = channel.queue_declare(short(&queue.name)?, options, arguments);
         self.answer(link, action, declared).await?.map_err(|error| {
@@ -145,10 +128,35 @@ impl Line {
     }
 }
 
+/// The queue that keeps the number of partitions of a topic.
+pub(super) fn marker(topic: &str, partitions: u16) -> Queue {
+    let partitions = i32::from(partitions);
+    Queue {
+        name: format!("{topic}.outbox"),
+        arguments: vec![("x-max-length", AMQPValue::LongInt(partitions))],
+        wanted: format!("`partitions: {partitions}`, as `x-max-length: {partitions}`"),
+        fix: "configure every process with the number of partitions that the topic was declared with, or give the topic \
+              another name",
+    }
+}
+
+/// The queue of one partition of a consumer, with what it is declared as.
+pub(super) fn queue_of(topic: &str, consumer: &str, partition: &str) -> Queue {
+    Queue {
+        name: queue(topic, consumer, partition),
+        arguments: vec![
+            ("x-single-active-consumer", AMQPValue::Boolean(true)),
+            ("x-delivery-limit", AMQPValue::LongInt(DELIVERY_LIMIT)),
+        ],
+        wanted: format!("`x-single-active-consumer: true` and `x-delivery-limit: {DELIVERY_LIMIT}`"),
+        fix: "remove that queue once it is empty, or give the consumer another name",
+    }
+}
+
 /// A durable quorum queue to declare.
-struct Queue<'a> {
-    name: String,
-    arguments: &'a [(&'static str, AMQPValue)],
+pub(super) struct Queue {
+    pub(super) name: String,
+    arguments: Vec<(&'static str, AMQPValue)>,
     /// The arguments for people.
     wanted: String,
     fix: &'static str,

@@ -39,6 +39,7 @@
 mod config;
 mod entry;
 mod error;
+mod examine;
 mod link;
 mod publish;
 mod subscribe;
@@ -47,8 +48,10 @@ mod topic;
 pub use config::RedisConfig;
 
 use super::{
-    Broker, BrokerError, Capabilities, Outgoing, Published, Subscription, SubscriptionConfig, partition,
+    Broker, BrokerError, Capabilities, Examination, Outgoing, Published, Subscription, SubscriptionConfig,
+    partition,
 };
+use crate::finding::Finding;
 use error::NAME;
 use futures_util::future::BoxFuture;
 use link::Link;
@@ -113,5 +116,9 @@ impl Broker for RedisBroker {
             self.link.declare(topic).await?;
             Ok(partition::names(self.link.config.partitions))
         })
+    }
+
+    fn examine<'a>(&'a self, asked: &'a Examination) -> BoxFuture<'a, Result<Vec<Finding>, BrokerError>> {
+        Box::pin(self.link.examine(asked))
     }
 }

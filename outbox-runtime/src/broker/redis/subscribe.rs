@@ -146,13 +146,43 @@ impl RedisSubscription {
                 "the consumer's group was gone from the broker and reads from the oldest entry again"
             ),
             Ok(()) => {}
-            Err(error) if error.code() == Some("BUSYGROUP") => {}
+            Err(error) if error.code() == Some("BUSYGROUP") => self.note_missed().await,
             Err(error) => return Err(self.failed(SUBSCRIBE, error)),
         }
         self.had_group = true;
         self.window.let_go();
         self.phase = Phase::Claiming(BEGINNING.to_owned());
         Ok(())
+    }
+
+    /// Looks for what was removed before the group had read it, as somebody may who trims a stream by hand.
+    async fn note_missed(&mut self) {
+        let reader = self.reader.as_mut().expect(HAS_READER);
+        let missed: RedisResult<u64> = cmd("EVAL")
+            .arg(include_str!("note_missed.lua"))
+            .arg(&["1", &self.stream, &self.config.consumer])
+            .query_async(&mut reader.connection)
+            .await;
+        match missed {
+            Ok(0) => {}
+            Ok(missed) => self.tell_missed(missed),
+            // A connection that failed is found by what comes next.
+            Err(error) => tracing::debug!(
+                error = &error as &dyn std::error::Error,
+                "what a consumer has missed is not known"
+            ),
+        }
+    }
+
+    fn tell_missed(&self, count: u64) {
+        let stage = Stage::consumer(&self.config.consumer);
+        telemetry::count_events(stage.as_str(), Outcome::Missed, count);
+        tracing::error!(
+            messaging.consumer.group.name = self.config.consumer,
+            messaging.destination.name = self.stream,
+            count,
+            "events were removed from the broker before this consumer handled them"
+        );
     }
 
     /// Claims what is pending, whoever holds it: the lease says that nobody else works this partition.
@@ -169,14 +199,7 @@ impl RedisSubscription {
         };
         // Gone from the stream and, by this claim, from what is pending.
         if !gone.is_empty() {
-            let stage = Stage::consumer(&self.config.consumer);
-            telemetry::count_events(stage.as_str(), Outcome::Missed, gone.len() as u64);
-            tracing::error!(
-                messaging.consumer.group.name = self.config.consumer,
-                messaging.destination.name = self.stream,
-                count = gone.len(),
-                "events were removed from the broker before this consumer handled them"
-            );
+            self.tell_missed(gone.len() as u64);
         }
         for (id, fields) in entries.into_iter().flatten() {
             self.hold(&id, fields)?;

@@ -21,6 +21,11 @@ pub(super) fn stream(topic: &str, partition: &str) -> String {
     format!("{topic}:{partition}")
 }
 
+/// What the key of a topic says of its partitions.
+pub(super) fn marker(partitions: u16) -> String {
+    format!("partitions: {partitions}")
+}
+
 /// The key of the stream of one event.
 pub(super) fn stream_of(topic: &str, key: Option<&str>, partitions: u16) -> String {
     stream(topic, &partition::of(key, partitions))
@@ -34,7 +39,7 @@ impl Link {
         }
         let mut shared = self.shared(DECLARE).await?;
         let name = format!("{topic}:outbox");
-        let wanted = format!("partitions: {}", self.config.partitions);
+        let wanted = marker(self.config.partitions);
         let answer: Result<(i64, String), RedisError> = pipe()
             .cmd("SETNX")
             .arg(&name)
@@ -137,7 +142,7 @@ fn judge_server(info: &str) -> Result<(), BrokerError> {
 }
 
 /// One line `name:value` of what the server says of itself.
-fn value<'a>(info: &'a str, name: &str) -> Option<&'a str> {
+pub(super) fn value<'a>(info: &'a str, name: &str) -> Option<&'a str> {
     info.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))
 }
 

@@ -6,7 +6,7 @@ use crate::{
     held::Stage,
     store::{
         StoreError,
-        health::{self, COUNTED_MAX, DeadLetters, StageHealth, UpkeepHealth, Waits},
+        health::{self, COUNTED_MAX, DeadLetters, NEWEST_MAX, StageHealth, UpkeepHealth, Waits},
     },
 };
 use sqlx::{PgConnection, Row, postgres::PgRow};
@@ -39,6 +39,11 @@ pub(super) async fn examine(
     findings.extend(prepared(store, &mut connection, tolerance).await?);
     findings.extend(slots(store, &mut connection, tolerance).await?);
     Ok(findings)
+}
+
+pub(super) async fn topics(store: &PostgresStore) -> Result<Vec<String>, StoreError> {
+    let query = sqlx::query_scalar(store.sql().select_topics.clone()).bind(NEWEST_MAX);
+    query.fetch_all(store.pool()).await.map_err(during("look for topics"))
 }
 
 fn unfit(problem: String, fix: String) -> Finding {

@@ -130,6 +130,7 @@ statements! {
     select_sequence,
     select_state,
     select_status,
+    select_topics,
     select_version,
     select_waiting,
     set_session,

@@ -280,6 +280,10 @@ impl Store for PostgresStore {
         examine::examine(self, tolerance).await
     }
 
+    async fn topics(&self) -> Result<Vec<String>, StoreError> {
+        examine::topics(self).await
+    }
+
     async fn sweep(&self, _owner: Owner, retention: &Retention) -> Result<Duration, StoreError> {
         // Each step holds its own locks, so a sweeper that lost its lease does no harm.
         within(self, "sweep the tables", sweep::sweep(self, retention)).await

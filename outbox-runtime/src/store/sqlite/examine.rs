@@ -10,7 +10,7 @@ use crate::{
     held::Stage,
     store::{
         StoreError,
-        health::{self, COUNTED_MAX, DeadLetters, StageHealth, UpkeepHealth, Waits},
+        health::{self, COUNTED_MAX, DeadLetters, NEWEST_MAX, StageHealth, UpkeepHealth, Waits},
     },
 };
 use sqlx::sqlite::SqliteRow;
@@ -37,6 +37,11 @@ pub(super) async fn examine(store: &SqliteStore, tolerance: &Tolerance) -> Resul
     };
     findings.extend(health::of_upkeep(&upkeep, tolerance));
     Ok(findings)
+}
+
+pub(super) async fn topics(store: &SqliteStore) -> Result<Vec<String>, StoreError> {
+    let query = sqlx::query_scalar(store.statements.select_topics.clone()).bind(NEWEST_MAX);
+    query.fetch_all(&store.pool).await.map_err(database("look for topics"))
 }
 
 fn stage_health(row: &SqliteRow) -> Result<StageHealth, StoreError> {

@@ -98,6 +98,7 @@ statements! {
     select_scheduled,
     select_state,
     select_status,
+    select_topics,
     select_waiting,
     update_held,
     update_progress,

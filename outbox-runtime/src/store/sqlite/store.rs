@@ -432,6 +432,10 @@ impl Store for SqliteStore {
         examine::examine(self, tolerance).await
     }
 
+    async fn topics(&self) -> Result<Vec<String>, StoreError> {
+        examine::topics(self).await
+    }
+
     async fn sweep(&self, owner: Owner, retention: &Retention) -> Result<Duration, StoreError> {
         // One writer at a time: two processes that sweep at once delete each row once all the same.
         let _ = owner;

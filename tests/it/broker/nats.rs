@@ -243,6 +243,35 @@ async fn a_subscription_that_is_dropped_in_every_wait_still_catches_up() {
     assert_eq!(received, [sent[0].id, sent[1].id]);
 }
 
+/// G7: a delivery to a request that was given up would come again only after the ack wait.
+#[tokio::test]
+async fn what_is_delivered_to_a_request_that_came_late_to_a_slow_server_is_not_lost() {
+    let Some(server) = Nats::shared().await else { return };
+    let proxy = Proxy::to(server.port()).await;
+    let slow = NatsBroker::new(config(format!("nats://{}", proxy.address())));
+    let direct = NatsBroker::new(config(server.url()));
+    let topic = server.fresh_topic();
+    let config = SubscriptionConfig { ack_wait: Duration::from_secs(300), ..subscription(&topic, "14") };
+    let mut subscription = slow.subscribe(&config).await.unwrap();
+    assert!(subscription.next(1, Duration::from_millis(300)).await.unwrap().is_empty());
+    // A request is under way for longer than it is waited for after its end.
+    proxy.delay(Duration::from_millis(400));
+    let mut sent = Vec::new();
+    let mut received = Vec::new();
+    for _ in 0..10 {
+        sent.push(event(&topic, Some("foobar")));
+        publish(&direct, sent.last().unwrap()).await.unwrap();
+        for delivery in subscription.next(10, Duration::from_millis(130)).await.unwrap() {
+            subscription.ack(&[delivery.token]).await.unwrap();
+            received.push(delivery.event.unwrap().id);
+        }
+    }
+    let missing = sent.len() - received.len();
+    received.extend(receive(&mut *subscription, missing).await);
+
+    assert_eq!(received, sent.iter().map(|event| event.id).collect::<Vec<_>>());
+}
+
 /// R19: what was acked does not come again, and what was not does.
 #[tokio::test]
 async fn a_durable_that_somebody_removed_is_made_again_behind_what_was_acked() {

@@ -49,17 +49,9 @@ impl Known {
         self.acked_until = self.acked_until.max(info.ack_floor.stream_sequence);
     }
 
-    /// Whether the durable is the one that was declared, and has delivered nothing that did not come.
-    pub(super) async fn still_stands(
-        &self,
-        context: &jetstream::Context,
-        config: &SubscriptionConfig,
-        last_delivery: u64,
-    ) -> Result<bool, BrokerError> {
-        let found = find(context, config).await?;
-        Ok(found.is_some_and(|info| {
-            info.created == self.made_at && info.delivered.consumer_sequence == last_delivery
-        }))
+    /// Whether the durable is the one that was declared.
+    pub(super) fn is_of(&self, info: &Info) -> bool {
+        info.created == self.made_at
     }
 }
 
@@ -105,11 +97,11 @@ pub(super) async fn info(
 }
 
 /// The same, or nothing where there is none of that name.
-async fn find(
-    context: &jetstream::Context,
-    config: &SubscriptionConfig,
+pub(super) async fn find(
+    context: jetstream::Context,
+    config: SubscriptionConfig,
 ) -> Result<Option<Info>, BrokerError> {
-    match info(context, config).await {
+    match info(&context, &config).await {
         Ok(info) => Ok(Some(info)),
         Err(error) => match answer_in(&error).map(|answer| answer.error_code()) {
             Some(ErrorCode::CONSUMER_NOT_FOUND | ErrorCode::STREAM_NOT_FOUND) => Ok(None),
@@ -125,7 +117,7 @@ async fn declare(
     known: Option<Known>,
     ack_wait: Duration,
 ) -> Result<Consumer<pull::Config>, BrokerError> {
-    let deliver_policy = match (find(context, config).await?, known) {
+    let deliver_policy = match (find(context.clone(), config.clone()).await?, known) {
         // The server lets nobody change it.
         (Some(standing), _) => standing.config.deliver_policy,
         (None, None) => DeliverPolicy::All,

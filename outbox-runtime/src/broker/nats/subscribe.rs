@@ -104,6 +104,8 @@ pub(super) struct NatsSubscription {
     /// What the server is being asked. It goes on where it was after a caller has dropped its wait: work that ends all the
     /// time would else let nothing come to its end here.
     asking: Option<BoxFuture<'static, Result<Answer, BrokerError>>>,
+    /// The same, of the durable, where the end of a request was not told.
+    looking: Option<BoxFuture<'static, Result<Option<Info>, BrokerError>>>,
     has_unflushed_acks: bool,
 }
 
@@ -198,6 +200,7 @@ impl NatsSubscription {
             came_at: Instant::now(),
             tries: 0,
             asking: None,
+            looking: None,
             has_unflushed_acks: false,
         })
     }
@@ -317,13 +320,10 @@ impl NatsSubscription {
             return Ok(());
         }
         if self.request.as_ref().is_some_and(|request| request.ends + REQUEST_GRACE <= Instant::now()) {
-            // The server says so where a request ends, unless it knows nothing of it.
-            let (context, config) = (&self.context, &self.config);
-            if !self.known.still_stands(context, config, self.last_delivery).await? {
-                self.phase = Phase::Unknown;
+            self.look_after_request().await?;
+            if self.phase == Phase::Unknown {
                 return Ok(());
             }
-            self.request = None;
         }
         if self.request.is_none() {
             self.request = Some(self.open_request(wait).await?);
@@ -338,6 +338,30 @@ impl NatsSubscription {
             Ok(delivery) => self.receive(delivery),
             Err(_) => Ok(()),
         }
+    }
+
+    /// Finds out what became of a request whose end the server did not tell. It does, unless it knows nothing of the request or
+    /// is slow; a request that it may still deliver to is not given up, as that delivery would come again only after the ack
+    /// wait.
+    async fn look_after_request(&mut self) -> Result<(), BrokerError> {
+        let (context, config) = (&self.context, &self.config);
+        let looking =
+            self.looking.get_or_insert_with(|| Box::pin(durable::find(context.clone(), config.clone())));
+        let found = looking.await;
+        self.looking = None;
+        let found = found?.filter(|info| self.known.is_of(info));
+        // Whatever was delivered before this answer came before it.
+        self.receive_ready()?;
+        match found {
+            Some(info) if info.delivered.consumer_sequence <= self.last_delivery => {
+                self.request = self.request.take().filter(|_| info.num_waiting > 0);
+                if let Some(request) = &mut self.request {
+                    request.ends = Instant::now();
+                }
+            }
+            _ => self.phase = Phase::Unknown,
+        }
+        Ok(())
     }
 
     fn is_connected(&self) -> bool {

@@ -23,8 +23,8 @@ use outbox::rabbitmq::{RabbitMqBroker, RabbitMqConfig};
 use outbox::redis::{RedisBroker, RedisConfig};
 use outbox::{Outbox, RelayConfig, Runner, Start, draft};
 use sqlx::PgPool;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
@@ -219,9 +219,7 @@ impl Bench {
             hand.publish(TOPIC_BY_HAND, page).await;
         }
         let published = per_second(begun);
-        let begun = Instant::now();
-        self.relay(EVENTS).await;
-        let relayed = per_second(begun);
+        let relayed = self.relay(EVENTS).await;
         // In turn, since who comes first finds colder caches.
         let (by_hand, handled) = match round % 2 {
             0 => (hand::handle_all(hand, &self.pool).await, self.handle_all().await),
@@ -233,13 +231,19 @@ impl Bench {
         [read, published, relayed, by_hand, handled]
     }
 
-    /// Runs a relay until it has published so many.
-    async fn relay(&self, events: i64) {
-        let counting = Arc::new(Counting { inner: Arc::clone(&self.broker), count: watch::Sender::new(0) });
+    /// Runs a relay until it has published so many; events a second behind the first batch. The loops by hand have no leader to
+    /// find either.
+    async fn relay(&self, events: i64) -> f64 {
+        let counting = Arc::new(Counting::of(&self.broker));
         let mut count = counting.count.subscribe();
-        let relay = self.outbox.runner().relay(RelayConfig::default(), counting).start().await.unwrap();
+        let runner =
+            self.outbox.runner().relay(RelayConfig::default(), Arc::clone(&counting) as Arc<dyn Broker>);
+        let relay = runner.start().await.unwrap();
         count.wait_for(|count| *count >= events).await.unwrap();
+        let (first, begun) = counting.first.get().copied().expect("a batch was published");
+        let rate = (events - first) as f64 / begun.elapsed().as_secs_f64();
         relay.stop().await.unwrap();
+        rate
     }
 
     /// Handles what is there; from the first event to the last.
@@ -283,7 +287,7 @@ impl Bench {
     /// The memory that this process gains, in MiB, from the first tenth of a long drain to its end.
     async fn growth(&self) -> f64 {
         self.enqueue(BACKLOG).await;
-        let counting = Arc::new(Counting { inner: Arc::clone(&self.broker), count: watch::Sender::new(0) });
+        let counting = Arc::new(Counting::of(&self.broker));
         let mut count = counting.count.subscribe();
         let relay = self.outbox.runner().relay(RelayConfig::default(), counting).start().await.unwrap();
         count.wait_for(|count| *count >= BACKLOG / 10).await.unwrap();
@@ -312,6 +316,14 @@ fn key(n: i64) -> String {
 struct Counting {
     inner: Arc<dyn Broker>,
     count: watch::Sender<i64>,
+    /// How many the first batch was, and when it was confirmed.
+    first: OnceLock<(i64, Instant)>,
+}
+
+impl Counting {
+    fn of(broker: &Arc<dyn Broker>) -> Self {
+        Self { inner: Arc::clone(broker), count: watch::Sender::new(0), first: OnceLock::new() }
+    }
 }
 
 impl Broker for Counting {
@@ -329,8 +341,10 @@ impl Broker for Counting {
     ) -> BoxFuture<'a, Result<Vec<Published>, BrokerError>> {
         Box::pin(async move {
             let published = self.inner.publish(batch).await?;
-            let confirmed = published.iter().filter(|one| matches!(one, Published::Confirmed { .. })).count();
-            self.count.send_modify(|count| *count += confirmed as i64);
+            let confirmed =
+                published.iter().filter(|one| matches!(one, Published::Confirmed { .. })).count() as i64;
+            self.first.get_or_init(|| (confirmed, Instant::now()));
+            self.count.send_modify(|count| *count += confirmed);
             Ok(published)
         })
     }

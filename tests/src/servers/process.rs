@@ -96,9 +96,16 @@ impl Process {
         let _ = self.watchdog.wait();
     }
 
-    /// Freezes the process and its descendants (SIGSTOP).
+    /// Freezes the process and its descendants (SIGSTOP), and waits until they stand still: on a busy machine a thread may
+    /// go on for a moment.
     pub fn pause(&self) {
-        self.stop_tree();
+        let deadline = Instant::now() + Duration::from_secs(20);
+        for process in self.stop_tree() {
+            while !is_stopped(process.pid) {
+                assert!(Instant::now() < deadline, "process {} goes on after SIGSTOP", process.pid);
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        }
     }
 
     /// Lets a paused process go on (SIGCONT).
@@ -193,6 +200,16 @@ fn read_stat(pid: u32) -> Option<(char, u32, Entry)> {
     let fields: Vec<&str> = stat[stat.rfind(')')? + 1..].split_whitespace().collect();
     let started = fields.get(19)?.parse().ok()?;
     Some((fields.first()?.chars().next()?, fields.get(1)?.parse().ok()?, Entry { pid, started }))
+}
+
+/// Whether no thread of a process runs; also when it is gone.
+fn is_stopped(pid: u32) -> bool {
+    let Ok(threads) = std::fs::read_dir(format!("/proc/{pid}/task")) else { return true };
+    threads.flatten().all(|thread| {
+        let stat = std::fs::read_to_string(thread.path().join("stat")).unwrap_or_default();
+        let state = stat.rfind(')').and_then(|end| stat[end + 1..].trim_start().chars().next());
+        matches!(state, None | Some('T' | 't' | 'X' | 'Z'))
+    })
 }
 
 /// Whether threads of a process are left beside its first.

@@ -277,8 +277,6 @@ impl<S: Store> Session<'_, S> {
                 tokens.extend(self.end(ended)?);
             }
             if !tokens.is_empty() {
-                // Nothing that can go on waits for the broker's answer.
-                self.start_more(&mut steps.running, concurrency, &start);
                 steps.beside(subscription.ack(&tokens)).await?;
             }
             steps.beside(self.note_charge()).await?;
@@ -289,7 +287,10 @@ impl<S: Store> Session<'_, S> {
                 self.alone(subscription, head).await?;
                 continue;
             }
-            self.start_more(&mut steps.running, concurrency, &start);
+            while !stopping && self.alone.is_none() && steps.running.len() < concurrency {
+                let Some((lane, work)) = self.lanes.pop() else { break };
+                steps.running.push(start(lane, work));
+            }
             if !steps.ended.is_empty() {
                 continue;
             }
@@ -304,19 +305,6 @@ impl<S: Store> Session<'_, S> {
                 }
                 () = tokio::time::sleep(pause) => {}
             }
-        }
-    }
-
-    /// Starts as many steps as there is room and work for; none at a hand-over, and none where one is to be tried alone.
-    fn start_more<F: Future<Output = Ended>>(
-        &mut self,
-        running: &mut FuturesUnordered<F>,
-        concurrency: usize,
-        start: impl Fn(Lane, Work) -> F,
-    ) {
-        while !self.grant.hand_over.is_cancelled() && self.alone.is_none() && running.len() < concurrency {
-            let Some((lane, work)) = self.lanes.pop() else { return };
-            running.push(start(lane, work));
         }
     }
 

@@ -1,5 +1,4 @@
 // An argument is made from the delivery.
-#![allow(unused)]
 
 use outbox::consumer;
 use outbox_ui_tests::OrderPlaced;
@@ -7,7 +6,7 @@ use outbox_ui_tests::OrderPlaced;
 struct Tenant(String);
 
 #[consumer(name = "billing.charge")]
-async fn charge(event: OrderPlaced, tenant: Tenant) -> Result<(), String> {
+async fn charge(_event: OrderPlaced, _tenant: Tenant) -> Result<(), String> {
     Ok(())
 }
 

@@ -1,11 +1,10 @@
 // An event is tried at least once.
-#![allow(unused)]
 
 use outbox::consumer;
 use outbox_ui_tests::OrderPlaced;
 
 #[consumer(name = "billing.charge", retry(attempts = 0))]
-async fn charge(event: OrderPlaced) -> Result<(), String> {
+async fn charge(_event: OrderPlaced) -> Result<(), String> {
     Ok(())
 }
 

@@ -1,11 +1,10 @@
 // A plain connection is no transaction.
-#![allow(unused)]
 
 use outbox::consumer;
 use outbox_ui_tests::OrderPlaced;
 
 #[consumer(name = "billing.charge")]
-async fn charge(event: OrderPlaced, connection: &mut sqlx::PgConnection) -> Result<(), String> {
+async fn charge(_event: OrderPlaced, _connection: &mut sqlx::PgConnection) -> Result<(), String> {
     Ok(())
 }
 

@@ -1,11 +1,10 @@
 // The context is lent.
-#![allow(unused)]
 
 use outbox::consumer;
 use outbox_ui_tests::OrderPlaced;
 
 #[consumer(name = "billing.charge")]
-async fn charge(event: OrderPlaced, context: outbox::Context) -> Result<(), String> {
+async fn charge(_event: OrderPlaced, _context: outbox::Context) -> Result<(), String> {
     Ok(())
 }
 

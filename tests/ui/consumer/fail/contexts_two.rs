@@ -1,5 +1,4 @@
 // A handler takes the context once, by whatever name.
-#![allow(unused)]
 
 use outbox::{Context, consumer};
 use outbox_ui_tests::OrderPlaced;
@@ -7,7 +6,7 @@ use outbox_ui_tests::OrderPlaced;
 type Delivery = Context;
 
 #[consumer(name = "billing.charge")]
-async fn charge(event: OrderPlaced, context: &Context, delivery: &Delivery) -> Result<(), String> {
+async fn charge(_event: OrderPlaced, _context: &Context, _delivery: &Delivery) -> Result<(), String> {
     Ok(())
 }
 

@@ -1,5 +1,4 @@
 // An error can be recorded.
-#![allow(unused)]
 
 use outbox::consumer;
 use outbox_ui_tests::OrderPlaced;
@@ -7,7 +6,7 @@ use outbox_ui_tests::OrderPlaced;
 struct Refused;
 
 #[consumer(name = "billing.charge")]
-async fn charge(event: OrderPlaced) -> Result<(), Refused> {
+async fn charge(_event: OrderPlaced) -> Result<(), Refused> {
     Err(Refused)
 }
 

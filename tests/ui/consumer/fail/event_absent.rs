@@ -1,8 +1,6 @@
 // A handler takes an event.
-#![allow(unused)]
 
 use outbox::consumer;
-use outbox_ui_tests::OrderPlaced;
 
 #[consumer(name = "billing.charge")]
 async fn charge() -> Result<(), String> {
@@ -10,7 +8,7 @@ async fn charge() -> Result<(), String> {
 }
 
 #[consumer(name = "billing.refund")]
-async fn refund(context: &outbox::Context) -> Result<(), String> {
+async fn refund(_context: &outbox::Context) -> Result<(), String> {
     Ok(())
 }
 

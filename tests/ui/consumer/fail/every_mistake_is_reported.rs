@@ -1,11 +1,10 @@
 // All mistakes of one handler are reported together, and the function stays.
-#![allow(unused)]
 
 use outbox::consumer;
 use outbox_ui_tests::OrderPlaced;
 
 #[consumer(nam = "billing.charge", retry(attempts = 0), timeout = "soon")]
-fn charge(event: OrderPlaced, again: OrderPlaced) -> Result<(), String> {
+fn charge(_event: OrderPlaced, _again: OrderPlaced) -> Result<(), String> {
     Ok(())
 }
 

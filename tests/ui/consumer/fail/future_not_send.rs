@@ -1,5 +1,4 @@
 // A handler may move between threads.
-#![allow(unused)]
 
 use outbox::consumer;
 use outbox_ui_tests::OrderPlaced;

@@ -1,5 +1,4 @@
 // A handler is no method.
-#![allow(unused)]
 
 use outbox::consumer;
 use outbox_ui_tests::OrderPlaced;
@@ -8,7 +7,7 @@ struct Billing;
 
 impl Billing {
     #[consumer(name = "billing.charge")]
-    async fn charge(&self, event: OrderPlaced) -> Result<(), String> {
+    async fn charge(&self, _event: OrderPlaced) -> Result<(), String> {
         Ok(())
     }
 }

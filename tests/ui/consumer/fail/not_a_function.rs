@@ -1,5 +1,4 @@
 // Only a function can be a handler.
-#![allow(unused)]
 
 use outbox::consumer;
 use outbox_ui_tests::OrderPlaced;

@@ -1,5 +1,4 @@
 // An event is derived.
-#![allow(unused)]
 
 use outbox::consumer;
 
@@ -8,7 +7,7 @@ struct Placed {
 }
 
 #[consumer(name = "billing.charge")]
-async fn charge(event: Placed) -> Result<(), String> {
+async fn charge(_event: Placed) -> Result<(), String> {
     Ok(())
 }
 

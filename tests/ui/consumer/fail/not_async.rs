@@ -1,11 +1,10 @@
 // A handler is async.
-#![allow(unused)]
 
 use outbox::consumer;
 use outbox_ui_tests::OrderPlaced;
 
 #[consumer(name = "billing.charge")]
-fn charge(event: OrderPlaced) -> Result<(), String> {
+fn charge(_event: OrderPlaced) -> Result<(), String> {
     Ok(())
 }
 

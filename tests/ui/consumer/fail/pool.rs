@@ -1,11 +1,10 @@
 // A pool is no transaction.
-#![allow(unused)]
 
 use outbox::consumer;
 use outbox_ui_tests::OrderPlaced;
 
 #[consumer(name = "billing.charge")]
-async fn charge(event: OrderPlaced, pool: &mut sqlx::PgPool) -> Result<(), String> {
+async fn charge(_event: OrderPlaced, _pool: &mut sqlx::PgPool) -> Result<(), String> {
     Ok(())
 }
 

@@ -1,11 +1,10 @@
 // What is shared comes as a state.
-#![allow(unused)]
 
 use outbox::consumer;
 use outbox_ui_tests::OrderPlaced;
 
 #[consumer(name = "billing.charge")]
-async fn charge(event: OrderPlaced, pool: &sqlx::PgPool) -> Result<(), String> {
+async fn charge(_event: OrderPlaced, _pool: &sqlx::PgPool) -> Result<(), String> {
     Ok(())
 }
 

@@ -1,5 +1,4 @@
 // A handler returns no value.
-#![allow(unused)]
 
 use outbox::consumer;
 use outbox_ui_tests::OrderPlaced;

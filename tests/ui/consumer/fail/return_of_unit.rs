@@ -1,5 +1,4 @@
 // A handler returns a `Result`.
-#![allow(unused)]
 
 use outbox::consumer;
 use outbox_ui_tests::OrderPlaced;

@@ -1,5 +1,4 @@
 // A set of events is an enum.
-#![allow(unused)]
 
 use outbox::EventSet;
 use outbox_ui_tests::{OrderPaid, OrderPlaced};

@@ -1,5 +1,4 @@
 // A set holds events.
-#![allow(unused)]
 
 use outbox::EventSet;
 use outbox_ui_tests::OrderPlaced;

@@ -1,5 +1,4 @@
 // Each event stands in a set once.
-#![allow(unused)]
 
 use outbox::EventSet;
 use outbox_ui_tests::{OrderPaid, OrderPlaced};

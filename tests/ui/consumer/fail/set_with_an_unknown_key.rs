@@ -1,5 +1,4 @@
 // A set has one key.
-#![allow(unused)]
 
 use outbox::EventSet;
 use outbox_ui_tests::OrderPlaced;

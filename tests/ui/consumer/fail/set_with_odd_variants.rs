@@ -1,5 +1,4 @@
 // Each variant of a set holds one event.
-#![allow(unused)]
 
 use outbox::EventSet;
 use outbox_ui_tests::{OrderPaid, OrderPlaced};

@@ -1,5 +1,4 @@
 // A set of events has some.
-#![allow(unused)]
 
 use outbox::EventSet;
 

@@ -1,11 +1,10 @@
 // A time is a whole number with a unit.
-#![allow(unused)]
 
 use outbox::consumer;
 use outbox_ui_tests::OrderPlaced;
 
 #[consumer(name = "billing.charge", timeout = "1.5s", retry(base = "10", max = "1d"))]
-async fn charge(event: OrderPlaced) -> Result<(), String> {
+async fn charge(_event: OrderPlaced) -> Result<(), String> {
     Ok(())
 }
 

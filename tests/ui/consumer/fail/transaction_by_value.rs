@@ -1,11 +1,10 @@
 // The runtime commits the transaction.
-#![allow(unused)]
 
 use outbox::consumer;
 use outbox_ui_tests::OrderPlaced;
 
 #[consumer(name = "billing.charge")]
-async fn charge(event: OrderPlaced, tx: sqlx::PgTransaction<'_>) -> Result<(), String> {
+async fn charge(_event: OrderPlaced, _tx: sqlx::PgTransaction<'_>) -> Result<(), String> {
     Ok(())
 }
 

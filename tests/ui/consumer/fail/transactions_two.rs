@@ -1,5 +1,4 @@
 // A handler takes one transaction, by whatever name.
-#![allow(unused)]
 
 use outbox::consumer;
 use outbox_ui_tests::OrderPlaced;
@@ -7,9 +6,9 @@ use sqlx::{PgTransaction, Postgres, Transaction};
 
 #[consumer(name = "billing.charge")]
 async fn charge(
-    event: OrderPlaced,
-    tx: &mut PgTransaction<'_>,
-    other: &mut Transaction<'_, Postgres>,
+    _event: OrderPlaced,
+    _tx: &mut PgTransaction<'_>,
+    _other: &mut Transaction<'_, Postgres>,
 ) -> Result<(), String> {
     Ok(())
 }

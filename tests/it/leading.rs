@@ -165,10 +165,6 @@ impl Broker for WedgedBroker {
         Capabilities::least("wedged")
     }
 
-    fn connect(&self) -> BoxFuture<'_, Result<(), BrokerError>> {
-        Box::pin(std::future::ready(Ok(())))
-    }
-
     fn publish<'a>(
         &'a self,
         batch: &'a [Outgoing<'a>],

@@ -1,9 +1,9 @@
 //! A real broker whose process is killed at the worst moment: when the server did its part and nobody recorded it.
 
+use crate::pass_on::pass_on;
 use futures_util::future::BoxFuture;
 use outbox::broker::{
-    AckToken, Broker, BrokerError, Capabilities, Delivery, Outgoing, Published, Subscription,
-    SubscriptionConfig,
+    AckToken, Broker, BrokerError, Delivery, Outgoing, Published, Subscription, SubscriptionConfig,
 };
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -38,13 +38,7 @@ impl std::fmt::Debug for DyingBroker {
 }
 
 impl Broker for DyingBroker {
-    fn capabilities(&self) -> Capabilities {
-        self.inner.capabilities()
-    }
-
-    fn connect(&self) -> BoxFuture<'_, Result<(), BrokerError>> {
-        self.inner.connect()
-    }
+    pass_on! {}
 
     fn publish<'a>(
         &'a self,
@@ -67,14 +61,6 @@ impl Broker for DyingBroker {
             let inner = self.inner.subscribe(subscription).await?;
             Ok(if self.at_ack { Box::new(DyingSubscription(inner)) } else { inner })
         })
-    }
-
-    fn partitions<'a>(&'a self, topic: &'a str) -> BoxFuture<'a, Result<Vec<String>, BrokerError>> {
-        self.inner.partitions(topic)
-    }
-
-    fn register<'a>(&'a self, topic: &'a str, consumer: &'a str) -> BoxFuture<'a, Result<(), BrokerError>> {
-        self.inner.register(topic, consumer)
     }
 }
 

@@ -89,10 +89,6 @@ impl Broker for FileBroker {
         Capabilities::least(NAME)
     }
 
-    fn connect(&self) -> BoxFuture<'_, Result<(), BrokerError>> {
-        Box::pin(std::future::ready(Ok(())))
-    }
-
     fn publish<'a>(
         &'a self,
         batch: &'a [Outgoing<'a>],

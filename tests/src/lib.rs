@@ -10,6 +10,7 @@ pub mod dying_broker;
 pub mod file_broker;
 pub mod history;
 pub mod memory_broker;
+mod pass_on;
 pub mod programs;
 pub mod proxy;
 pub mod receiver;

@@ -126,10 +126,6 @@ impl Broker for MemoryBroker {
         Capabilities::least(NAME)
     }
 
-    fn connect(&self) -> BoxFuture<'_, Result<(), BrokerError>> {
-        Box::pin(std::future::ready(Ok(())))
-    }
-
     fn publish<'a>(
         &'a self,
         batch: &'a [Outgoing<'a>],

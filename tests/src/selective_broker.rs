@@ -1,9 +1,8 @@
 //! A real broker that refuses one partition to everybody, as long as a test says so.
 
+use crate::pass_on::pass_on;
 use futures_util::future::BoxFuture;
-use outbox::broker::{
-    Broker, BrokerError, Capabilities, Outgoing, Published, Subscription, SubscriptionConfig,
-};
+use outbox::broker::{Broker, BrokerError, Subscription, SubscriptionConfig};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
@@ -36,20 +35,7 @@ impl SelectiveBroker {
 }
 
 impl Broker for SelectiveBroker {
-    fn capabilities(&self) -> Capabilities {
-        self.inner.capabilities()
-    }
-
-    fn connect(&self) -> BoxFuture<'_, Result<(), BrokerError>> {
-        self.inner.connect()
-    }
-
-    fn publish<'a>(
-        &'a self,
-        batch: &'a [Outgoing<'a>],
-    ) -> BoxFuture<'a, Result<Vec<Published>, BrokerError>> {
-        self.inner.publish(batch)
-    }
+    pass_on! { publish }
 
     fn subscribe<'a>(
         &'a self,
@@ -65,13 +51,5 @@ impl Broker for SelectiveBroker {
             })));
         }
         self.inner.subscribe(subscription)
-    }
-
-    fn partitions<'a>(&'a self, topic: &'a str) -> BoxFuture<'a, Result<Vec<String>, BrokerError>> {
-        self.inner.partitions(topic)
-    }
-
-    fn register<'a>(&'a self, topic: &'a str, consumer: &'a str) -> BoxFuture<'a, Result<(), BrokerError>> {
-        self.inner.register(topic, consumer)
     }
 }

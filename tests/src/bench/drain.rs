@@ -25,10 +25,6 @@ impl Broker for NullBroker {
         Capabilities::least("null")
     }
 
-    fn connect(&self) -> BoxFuture<'_, Result<(), BrokerError>> {
-        Box::pin(std::future::ready(Ok(())))
-    }
-
     fn publish<'a>(
         &'a self,
         batch: &'a [Outgoing<'a>],

@@ -53,10 +53,6 @@ impl Broker for Mirror {
         Capabilities::least("mirror")
     }
 
-    fn connect(&self) -> BoxFuture<'_, Result<(), BrokerError>> {
-        Box::pin(std::future::ready(Ok(())))
-    }
-
     fn publish<'a>(
         &'a self,
         batch: &'a [Outgoing<'a>],

@@ -4,8 +4,9 @@ use super::RELAY;
 use super::actor::Scene;
 use super::event::{Plan, name_and_plan};
 use super::record::Step;
+use crate::pass_on::pass_on;
 use futures_util::future::BoxFuture;
-use outbox::broker::{Broker, BrokerError, Capabilities, Outgoing, Published};
+use outbox::broker::{Broker, BrokerError, Outgoing, Published};
 use std::sync::Arc;
 
 /// Passes everything on to another broker, unless it dies of it.
@@ -15,13 +16,7 @@ pub(super) struct MortalBroker {
 }
 
 impl Broker for MortalBroker {
-    fn capabilities(&self) -> Capabilities {
-        self.inner.capabilities()
-    }
-
-    fn connect(&self) -> BoxFuture<'_, Result<(), BrokerError>> {
-        self.inner.connect()
-    }
+    pass_on! { subscribe }
 
     fn publish<'a>(
         &'a self,

@@ -11,11 +11,12 @@ mod rabbitmq;
 mod redis;
 
 use super::{Options, Row, Wanted, drain, enqueue::outbox_on, median};
+use crate::pass_on::pass_on;
 use crate::servers::{Kafka, Nats, Postgres, RabbitMq, Redis};
 use crate::world::{Noted, noted};
 use futures_util::future::BoxFuture;
 use hand::{Hand, Message};
-use outbox::broker::{Broker, BrokerError, Capabilities, Outgoing, Published};
+use outbox::broker::{Broker, BrokerError, Outgoing, Published};
 use outbox::kafka::{KafkaBroker, KafkaConfig};
 use outbox::nats::{NatsBroker, NatsConfig};
 use outbox::postgres::PostgresStore;
@@ -327,13 +328,7 @@ impl Counting {
 }
 
 impl Broker for Counting {
-    fn capabilities(&self) -> Capabilities {
-        self.inner.capabilities()
-    }
-
-    fn connect(&self) -> BoxFuture<'_, Result<(), BrokerError>> {
-        self.inner.connect()
-    }
+    pass_on! { subscribe }
 
     fn publish<'a>(
         &'a self,

@@ -1,17 +1,16 @@
 //! Kafka on a real server.
 
-use super::parts::{event, publish, receive, subscription};
+use super::parts::{
+    PATIENCE, event, ids_of, is_confirmed, publish, publish_all, publish_each, publish_until_confirmed,
+    receive, subscription, take,
+};
 use futures_util::future::BoxFuture;
 use outbox::broker::kafka::{KafkaBroker, KafkaConfig};
-use outbox::broker::{Broker, BrokerError, Outgoing, Published, Subscription, SubscriptionConfig, partition};
+use outbox::broker::{Broker, BrokerError, Published, Subscription, SubscriptionConfig, partition};
 use outbox::conformance::broker::{Rig, Server, check};
-use outbox::envelope::{Envelope, EventId, NewEvent, Seq};
+use outbox::envelope::NewEvent;
 use outbox_tests::{proxy::Proxy, servers::Kafka};
 use std::time::{Duration, Instant};
-use time::OffsetDateTime;
-
-/// How long is waited for what must happen, on a busy machine too.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 struct KafkaRig {
     server: Kafka,
@@ -134,7 +133,7 @@ async fn a_key_is_where_the_java_client_of_kafka_would_put_it() {
     assert_eq!(chosen, ours);
     // And they are there.
     let events: Vec<_> = keys[480..520].iter().map(|key| event(&topic, Some(key))).collect();
-    assert!(publish_all(&broker, &events).await.iter().all(is_confirmed));
+    assert!(publish_all(&broker, &events).await.unwrap().iter().all(is_confirmed));
     for (partition, (low, high)) in (0..).zip(server.offsets(&topic).await) {
         let expected = chosen[480..520].iter().filter(|chosen| **chosen == partition).count();
         assert_eq!(usize::try_from(high - low).unwrap(), expected, "partition {partition}");
@@ -217,7 +216,7 @@ async fn what_a_topic_does_not_take_is_refused_alone() {
     }
     pad(&mut events[7], 30_000);
 
-    let published = publish_all(&broker, &events).await;
+    let published = publish_all(&broker, &events).await.unwrap();
 
     for (place, published) in published.iter().enumerate() {
         match (place, published) {
@@ -238,10 +237,7 @@ async fn only_what_is_acked_without_a_gap_is_never_given_again() {
     let (broker, topic) = (KafkaBroker::new(config(server.url())), server.fresh_topic());
     let sent = publish_each(&broker, &topic, 6).await;
     let mut leaving = broker.subscribe(&subscription(&topic, "14")).await.unwrap();
-    let mut taken = Vec::new();
-    while taken.len() < 6 {
-        taken.extend(leaving.next(6, Duration::from_secs(10)).await.unwrap());
-    }
+    let taken = take(&mut *leaving, 6).await;
     let tokens: Vec<_> = [0, 1, 3, 4].map(|place: usize| taken[place].token).into();
     leaving.ack(&tokens).await.unwrap();
     leaving.flush().await.unwrap();
@@ -368,48 +364,6 @@ async fn a_route_that_stalls_and_is_cut_loses_nothing_and_keeps_the_order() {
 
 fn config(servers: String) -> KafkaConfig {
     KafkaConfig { servers, request_timeout: Duration::from_secs(8), ..KafkaConfig::default() }
-}
-
-fn is_confirmed(published: &Published) -> bool {
-    matches!(published, Published::Confirmed { .. })
-}
-
-/// As a relay does, which tries again.
-async fn publish_until_confirmed(broker: &KafkaBroker, event: &NewEvent) {
-    let started = Instant::now();
-    while !publish(broker, event).await.is_ok_and(|published| is_confirmed(&published)) {
-        assert!(started.elapsed() < PATIENCE, "it is never confirmed");
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
-}
-
-/// Publishes these in one batch: no two of one key.
-async fn publish_all(broker: &KafkaBroker, events: &[NewEvent]) -> Vec<Published> {
-    let envelopes: Vec<Envelope> = (1..)
-        .zip(events)
-        .map(|(number, event)| Envelope {
-            seq: Seq(Seq::ORIGIN.0 + number),
-            occurred_at: OffsetDateTime::now_utc(),
-            event: event.clone(),
-        })
-        .collect();
-    let batch: Vec<_> =
-        envelopes.iter().map(|envelope| Outgoing { envelope, message_id: envelope.id.0 }).collect();
-    broker.publish(&batch).await.unwrap()
-}
-
-/// Publishes so many events of one key, one after the other.
-async fn publish_each(broker: &KafkaBroker, topic: &str, count: usize) -> Vec<NewEvent> {
-    let sent: Vec<NewEvent> = (0..count).map(|_| event(topic, Some("foobar"))).collect();
-    for event in &sent {
-        let published = publish(broker, event).await.unwrap();
-        assert!(is_confirmed(&published), "{published:?}");
-    }
-    sent
-}
-
-fn ids_of(events: &[NewEvent]) -> Vec<EventId> {
-    events.iter().map(|event| event.id).collect()
 }
 
 /// Keys of the partition 14 of 16.

@@ -1,14 +1,13 @@
 //! What a server removes before a consumer has read it is counted, once, and told as an error: nobody passes it over in silence.
 
-use super::parts::{event, publish, receive, subscription};
+use super::parts::{event, publish_until_confirmed, receive, subscription};
 use crate::measured::Counters;
-use outbox::broker::{Broker, Published, SubscriptionConfig, partition};
+use outbox::broker::{Broker, SubscriptionConfig, partition};
 use outbox::kafka::{KafkaBroker, KafkaConfig};
 use outbox::nats::{NatsBroker, NatsConfig};
 use outbox::redis::{RedisBroker, RedisConfig};
 use outbox_tests::servers::{Kafka, Nats, Redis};
 use outbox_tests::warnings::Warnings;
-use outbox_tests::world::eventually;
 use redis_client::cmd;
 use std::time::Duration;
 
@@ -20,11 +19,7 @@ fn consumer(name: &str, topic: &str, partition: &str) -> SubscriptionConfig {
 
 async fn publish_some(broker: &dyn Broker, topic: &str, key: Option<&str>, count: usize) {
     for _ in 0..count {
-        let event = event(topic, key);
-        eventually("it is confirmed", async || {
-            matches!(publish(broker, &event).await, Ok(Published::Confirmed { .. }))
-        })
-        .await;
+        publish_until_confirmed(broker, &event(topic, key)).await;
     }
 }
 

@@ -1,19 +1,20 @@
 //! NATS JetStream on every installed server version.
 
 use super::assert_tells_what_is_new;
-use super::parts::{event, publish, receive, subscription};
+use super::parts::{
+    event, ids_of, is_confirmed, publish, publish_all, publish_each, receive, receive_in_dropped_waits,
+    subscription, take,
+};
 use futures_util::future::BoxFuture;
 use outbox::broker::nats::{NatsBroker, NatsConfig};
-use outbox::broker::{Broker, BrokerError, Outgoing, Published, Subscription, SubscriptionConfig};
+use outbox::broker::{Broker, BrokerError, Published, Subscription, SubscriptionConfig};
 use outbox::conformance::broker::{Rig, Server, check};
-use outbox::envelope::{Envelope, EventId, NewEvent, Seq};
 use outbox_tests::{
     proxy::Proxy,
     servers::{Nats, certificate},
 };
 use std::path::Path;
 use std::time::{Duration, Instant};
-use time::OffsetDateTime;
 
 /// What the server calls partition 14 of the consumer of [`subscription`].
 const DURABLE: &str = "billing=charge-14";
@@ -86,9 +87,6 @@ impl Rig for NatsRig {
 
 #[tokio::test]
 async fn nats_keeps_every_rule_of_a_broker() {
-    if Nats::private().await.is_none() {
-        return;
-    }
     for program in Nats::installed() {
         eprintln!("on {}", program.display());
         assert_tells_what_is_new(&check(&NatsRig::start(&program).await).await);
@@ -97,9 +95,6 @@ async fn nats_keeps_every_rule_of_a_broker() {
 
 #[tokio::test]
 async fn a_process_with_another_number_of_partitions_is_refused() {
-    if Nats::private().await.is_none() {
-        return;
-    }
     for program in Nats::installed() {
         let server = Nats::private_of(&program).await;
         let topics = vec![server.fresh_topic()];
@@ -155,56 +150,36 @@ async fn deliveries_lost_with_a_connection_come_before_newer_ones() {
     let direct = NatsBroker::new(config(server.url()));
     let topic = server.fresh_topic();
     let mut subscription = through_proxy.subscribe(&subscription(&topic, "14")).await.unwrap();
-    let mut sent = vec![event(&topic, Some("foobar"))];
-    publish(&direct, &sent[0]).await.unwrap();
+    let mut sent = publish_each(&direct, &topic, 1).await;
     let mut received = receive(&mut *subscription, 1).await;
     // The next request stands at the server when the route dies, so what follows is sent into the void.
     assert!(subscription.next(10, Duration::from_secs(2)).await.unwrap().is_empty());
     let waiting = subscription.next(10, Duration::from_millis(100)).await.unwrap();
     assert!(waiting.is_empty());
     proxy.stall();
-    for _ in 0..5 {
-        sent.push(event(&topic, Some("foobar")));
-        publish(&direct, sent.last().unwrap()).await.unwrap();
-    }
+    sent.extend(publish_each(&direct, &topic, 5).await);
     proxy.cut();
     proxy.resume();
-    for _ in 0..5 {
-        sent.push(event(&topic, Some("foobar")));
-        publish(&direct, sent.last().unwrap()).await.unwrap();
-    }
+    sent.extend(publish_each(&direct, &topic, 5).await);
 
     received.extend(receive(&mut *subscription, 10).await);
 
-    assert_eq!(received, sent.iter().map(|event| event.id).collect::<Vec<_>>());
+    assert_eq!(received, ids_of(&sent));
 }
 
 #[tokio::test]
 async fn what_a_crashed_consumer_left_between_acks_comes_first() {
-    if Nats::private().await.is_none() {
-        return;
-    }
     for program in Nats::installed() {
         let server = Nats::private_of(&program).await;
         let broker = NatsBroker::new(config(server.url()));
         let topic = server.fresh_topic();
-        let sent: Vec<_> = (0..12).map(|_| event(&topic, Some("foobar"))).collect();
-        for event in &sent[..10] {
-            publish(&broker, event).await.unwrap();
-        }
+        let mut sent = publish_each(&broker, &topic, 10).await;
         let mut crashed = broker.subscribe(&subscription(&topic, "14")).await.unwrap();
-        let mut held = Vec::new();
-        while held.len() < 10 {
-            let delivered = crashed.next(10, Duration::from_secs(10)).await.unwrap();
-            assert!(!delivered.is_empty(), "only {} of 10 came", held.len());
-            held.extend(delivered);
-        }
+        let held = take(&mut *crashed, 10).await;
         crashed.ack(&[held[0].token, held[4].token, held[5].token]).await.unwrap();
         crashed.flush().await.unwrap();
         drop(crashed);
-        for event in &sent[10..] {
-            publish(&broker, event).await.unwrap();
-        }
+        sent.extend(publish_each(&broker, &topic, 2).await);
 
         let mut next = broker.subscribe(&subscription(&topic, "14")).await.unwrap();
         let received = receive(&mut *next, 9).await;
@@ -221,26 +196,19 @@ async fn a_subscription_that_is_dropped_in_every_wait_still_catches_up() {
     let broker = NatsBroker::new(config(server.url()));
     let slow = NatsBroker::new(config(format!("nats://{}", proxy.address())));
     let topic = server.fresh_topic();
-    let sent = [event(&topic, Some("foobar")), event(&topic, Some("foobar"))];
-    publish(&broker, &sent[0]).await.unwrap();
+    let mut sent = publish_each(&broker, &topic, 1).await;
     let mut crashed = broker.subscribe(&subscription(&topic, "14")).await.unwrap();
     assert_eq!(crashed.next(1, Duration::from_secs(10)).await.unwrap().len(), 1);
     drop(crashed);
-    publish(&broker, &sent[1]).await.unwrap();
+    sent.extend(publish_each(&broker, &topic, 1).await);
 
     let mut next = slow.subscribe(&subscription(&topic, "14")).await.unwrap();
     // Every answer takes longer than a wait.
     proxy.delay(Duration::from_millis(25));
-    let mut received = Vec::new();
-    let started = Instant::now();
-    while received.len() < 2 {
-        assert!(started.elapsed() < Duration::from_secs(20), "it never caught up");
-        let wait = tokio::time::timeout(Duration::from_millis(15), next.next(1, Duration::from_secs(5)));
-        received.extend(
-            wait.await.into_iter().flat_map(Result::unwrap).map(|delivery| delivery.event.unwrap().id),
-        );
-    }
-    assert_eq!(received, [sent[0].id, sent[1].id]);
+
+    let received = receive_in_dropped_waits(&mut *next, 2).await;
+
+    assert_eq!(received, ids_of(&sent));
 }
 
 /// G7: a delivery to a request that was given up would come again only after the ack wait.
@@ -259,8 +227,7 @@ async fn what_is_delivered_to_a_request_that_came_late_to_a_slow_server_is_not_l
     let mut sent = Vec::new();
     let mut received = Vec::new();
     for _ in 0..10 {
-        sent.push(event(&topic, Some("foobar")));
-        publish(&direct, sent.last().unwrap()).await.unwrap();
+        sent.extend(publish_each(&direct, &topic, 1).await);
         for delivery in subscription.next(10, Duration::from_millis(130)).await.unwrap() {
             subscription.ack(&[delivery.token]).await.unwrap();
             received.push(delivery.event.unwrap().id);
@@ -269,41 +236,32 @@ async fn what_is_delivered_to_a_request_that_came_late_to_a_slow_server_is_not_l
     let missing = sent.len() - received.len();
     received.extend(receive(&mut *subscription, missing).await);
 
-    assert_eq!(received, sent.iter().map(|event| event.id).collect::<Vec<_>>());
+    assert_eq!(received, ids_of(&sent));
 }
 
 /// R19: what was acked does not come again, and what was not does.
 #[tokio::test]
 async fn a_durable_that_somebody_removed_is_made_again_behind_what_was_acked() {
-    if Nats::private().await.is_none() {
-        return;
-    }
     for program in Nats::installed() {
         let server = Nats::private_of(&program).await;
         let broker = NatsBroker::new(config(server.url()));
         let topic = server.fresh_topic();
-        let sent: Vec<_> = (0..5).map(|_| event(&topic, Some("foobar"))).collect();
-        for event in &sent[..4] {
-            publish(&broker, event).await.unwrap();
-        }
+        let mut sent = publish_each(&broker, &topic, 4).await;
         let mut subscription = broker.subscribe(&subscription(&topic, "14")).await.unwrap();
         receive(&mut *subscription, 3).await;
         subscription.flush().await.unwrap();
 
         assert_eq!(server.remove_durables(&topic, "billing=charge").await, 1);
-        publish(&broker, &sent[4]).await.unwrap();
+        sent.extend(publish_each(&broker, &topic, 1).await);
 
         let received = receive(&mut *subscription, 2).await;
-        assert_eq!(received, [sent[3].id, sent[4].id], "on {}", program.display());
+        assert_eq!(received, ids_of(&sent[3..]), "on {}", program.display());
     }
 }
 
 /// R21: a server that gets more than it takes ends the connection, and with it what others have under way.
 #[tokio::test]
 async fn a_limit_that_is_lowered_under_work_refuses_what_is_larger_and_nothing_else() {
-    if Nats::private().await.is_none() {
-        return;
-    }
     let programs = Nats::installed();
     let newest = programs.iter().skip(1).last().cloned().unwrap_or_default();
     for program in programs {
@@ -333,7 +291,7 @@ async fn a_limit_that_is_lowered_under_work_refuses_what_is_larger_and_nothing_e
                 matches!(published, Published::Refused(BrokerError::TooLarge { max: 20_000, .. }))
             };
             if published.get(50).is_some_and(is_refused) {
-                let confirmed = published.iter().filter(|one| matches!(one, Published::Confirmed { .. }));
+                let confirmed = published.iter().filter(|one| is_confirmed(one));
                 assert_eq!(confirmed.count(), 99, "on {}: {published:?}", program.display());
                 break;
             }
@@ -341,19 +299,6 @@ async fn a_limit_that_is_lowered_under_work_refuses_what_is_larger_and_nothing_e
             assert!(started.elapsed() < Duration::from_secs(30), "on {}", program.display());
         }
     }
-}
-
-async fn publish_all(broker: &dyn Broker, events: &[NewEvent]) -> Result<Vec<Published>, BrokerError> {
-    let envelope = |event: &NewEvent| Envelope {
-        seq: Seq(Seq::ORIGIN.0 + 1),
-        occurred_at: OffsetDateTime::now_utc(),
-        event: event.clone(),
-    };
-    let envelopes: Vec<_> = events.iter().map(envelope).collect();
-    // A fresh id each time, as what the server has is a duplicate.
-    let outgoing: Vec<_> =
-        envelopes.iter().map(|envelope| Outgoing { envelope, message_id: EventId::now().0 }).collect();
-    broker.publish(&outgoing).await
 }
 
 #[tokio::test]
@@ -377,14 +322,10 @@ async fn a_message_that_is_no_event_is_malformed_and_keeps_its_bytes() {
 /// The first answer that a restarted server gives about a durable is as old as its start.
 #[tokio::test(flavor = "multi_thread")]
 async fn deliveries_lost_after_a_restart_of_the_server_come_before_newer_ones() {
-    if Nats::private().await.is_none() {
-        return;
-    }
     for program in Nats::installed() {
         let server = Nats::private_of(&program).await;
         let (topic, broker) = (server.fresh_topic(), NatsBroker::new(config(server.url())));
-        let sent: Vec<NewEvent> = (0..6).map(|_| event(&topic, Some("foobar"))).collect();
-        publish(&broker, &sent[0]).await.unwrap();
+        publish_each(&broker, &topic, 1).await;
         let mut subscription = broker.subscribe(&subscription(&topic, "14")).await.unwrap();
         receive(&mut *subscription, 1).await;
         subscription.flush().await.unwrap();
@@ -396,18 +337,13 @@ async fn deliveries_lost_after_a_restart_of_the_server_come_before_newer_ones() 
             assert!(started.elapsed() < Duration::from_secs(30), "it does not connect again");
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
-        for event in &sent[1..4] {
-            publish(&broker, event).await.unwrap();
-        }
+        let mut sent = publish_each(&broker, &topic, 3).await;
         server.take_raw(&topic, DURABLE, 3).await;
-        for event in &sent[4..] {
-            publish(&broker, event).await.unwrap();
-        }
+        sent.extend(publish_each(&broker, &topic, 2).await);
 
         let received = receive(&mut *subscription, 5).await;
 
-        let expected: Vec<EventId> = sent[1..].iter().map(|event| event.id).collect();
-        assert_eq!(received, expected, "on {}", program.display());
+        assert_eq!(received, ids_of(&sent), "on {}", program.display());
     }
 }
 
@@ -416,25 +352,19 @@ async fn deliveries_lost_after_a_restart_of_the_server_come_before_newer_ones() 
 async fn a_delivery_lost_beside_one_that_another_process_acks_comes_before_newer_ones() {
     let Some(server) = Nats::shared().await else { return };
     let (topic, broker) = (server.fresh_topic(), NatsBroker::new(config(server.url())));
-    let sent: Vec<NewEvent> = (0..5).map(|_| event(&topic, Some("foobar"))).collect();
-    for event in &sent[..3] {
-        publish(&broker, event).await.unwrap();
-    }
+    publish_each(&broker, &topic, 3).await;
     let mut subscription = broker.subscribe(&subscription(&topic, "14")).await.unwrap();
-    let mut taken = 0;
-    while taken < 3 {
-        taken += subscription.next(3, Duration::from_millis(100)).await.unwrap().len();
-    }
+    take(&mut *subscription, 3).await;
     // The open request for deliveries comes to its end.
     tokio::time::sleep(Duration::from_secs(1)).await;
     server.ack_raw(&topic, DURABLE, 3).await;
-    publish(&broker, &sent[3]).await.unwrap();
+    let mut sent = publish_each(&broker, &topic, 1).await;
     server.take_raw(&topic, DURABLE, 1).await;
-    publish(&broker, &sent[4]).await.unwrap();
+    sent.extend(publish_each(&broker, &topic, 1).await);
 
     let received = receive(&mut *subscription, 2).await;
 
-    assert_eq!(received, [sent[3].id, sent[4].id]);
+    assert_eq!(received, ids_of(&sent));
 }
 
 /// The server looks at its deliveries when it has time, and may find the ack wait set right again.
@@ -442,8 +372,7 @@ async fn a_delivery_lost_beside_one_that_another_process_acks_comes_before_newer
 async fn a_server_that_did_not_repeat_in_time_is_asked_again_before_the_ack_wait() {
     let Some(server) = Nats::shared().await else { return };
     let (topic, broker) = (server.fresh_topic(), NatsBroker::new(config(server.url())));
-    let sent = event(&topic, Some("foobar"));
-    publish(&broker, &sent).await.unwrap();
+    let sent = publish_each(&broker, &topic, 1).await;
     let config = subscription(&topic, "14");
     let mut receiving = broker.subscribe(&config).await.unwrap();
     server.take_raw(&topic, DURABLE, 1).await;
@@ -458,32 +387,26 @@ async fn a_server_that_did_not_repeat_in_time_is_asked_again_before_the_ack_wait
 
     let (received, ()) = tokio::join!(receive(&mut *receiving, 1), disturb);
 
-    assert_eq!(received, [sent.id]);
+    assert_eq!(received, ids_of(&sent));
     assert!(started.elapsed() < config.ack_wait - Duration::from_secs(5), "took {:?}", started.elapsed());
 }
 
 /// What the server keeps back for longer than twice the ack wait is still older than what comes meanwhile.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_delivery_that_the_server_keeps_back_comes_before_newer_ones_however_long_it_takes() {
-    if Nats::private().await.is_none() {
-        return;
-    }
     for program in Nats::installed() {
         let server = Nats::private_of(&program).await;
         let (topic, broker) = (server.fresh_topic(), NatsBroker::new(config(server.url())));
-        let sent: Vec<NewEvent> = (0..3).map(|_| event(&topic, Some("foobar"))).collect();
         let config = SubscriptionConfig { ack_wait: Duration::from_secs(1), ..subscription(&topic, "14") };
-        publish(&broker, &sent[0]).await.unwrap();
-        publish(&broker, &sent[1]).await.unwrap();
+        let mut sent = publish_each(&broker, &topic, 2).await;
         let mut receiving = broker.subscribe(&config).await.unwrap();
         server.take_raw(&topic, DURABLE, 2).await;
         server.nack_raw(&topic, DURABLE, 1, Duration::from_secs(6)).await;
-        publish(&broker, &sent[2]).await.unwrap();
+        sent.extend(publish_each(&broker, &topic, 1).await);
 
         let received = receive(&mut *receiving, 3).await;
 
-        let expected: Vec<EventId> = sent.iter().map(|event| event.id).collect();
-        assert_eq!(received, expected, "on {}", program.display());
+        assert_eq!(received, ids_of(&sent), "on {}", program.display());
     }
 }
 
@@ -491,16 +414,10 @@ async fn a_delivery_that_the_server_keeps_back_comes_before_newer_ones_however_l
 #[tokio::test(flavor = "multi_thread")]
 async fn a_delivery_that_the_server_would_keep_back_for_long_is_asked_for_by_its_place() {
     const KEPT_BACK: Duration = Duration::from_secs(120);
-    if Nats::private().await.is_none() {
-        return;
-    }
     for program in Nats::installed() {
         let server = Nats::private_of(&program).await;
         let (topic, broker) = (server.fresh_topic(), NatsBroker::new(config(server.url())));
-        let sent: Vec<NewEvent> = (0..3).map(|_| event(&topic, Some("foobar"))).collect();
-        for event in &sent {
-            publish(&broker, event).await.unwrap();
-        }
+        let sent = publish_each(&broker, &topic, 3).await;
         let config = SubscriptionConfig { ack_wait: Duration::from_secs(60), ..subscription(&topic, "14") };
         let mut receiving = broker.subscribe(&config).await.unwrap();
         server.take_raw(&topic, DURABLE, 2).await;
@@ -509,25 +426,18 @@ async fn a_delivery_that_the_server_would_keep_back_for_long_is_asked_for_by_its
         // Within its patience of 30 s.
         let received = receive(&mut *receiving, 3).await;
 
-        let expected: Vec<EventId> = sent.iter().map(|event| event.id).collect();
-        assert_eq!(received, expected, "on {}", program.display());
+        assert_eq!(received, ids_of(&sent), "on {}", program.display());
     }
 }
 
 /// Only one of two is missing, and the other one's ack by another process makes the number of those awaited right.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_ack_by_another_process_makes_up_for_no_delivery_that_is_missing() {
-    if Nats::private().await.is_none() {
-        return;
-    }
     for program in Nats::installed() {
         let server = Nats::private_of(&program).await;
         let (topic, broker) = (server.fresh_topic(), NatsBroker::new(config(server.url())));
-        let sent: Vec<NewEvent> = (0..4).map(|_| event(&topic, Some("foobar"))).collect();
         let config = subscription(&topic, "14");
-        for event in &sent[..3] {
-            publish(&broker, event).await.unwrap();
-        }
+        let mut sent = publish_each(&broker, &topic, 3).await;
         let mut receiving = broker.subscribe(&config).await.unwrap();
         server.take_raw(&topic, DURABLE, 3).await;
         server.nack_raw(&topic, DURABLE, 1, Duration::from_secs(36)).await;
@@ -536,12 +446,12 @@ async fn an_ack_by_another_process_makes_up_for_no_delivery_that_is_missing() {
             assert!(receiving.next(1, Duration::from_millis(100)).await.unwrap().is_empty());
         }
         server.ack_raw(&topic, DURABLE, 2).await;
-        publish(&broker, &sent[3]).await.unwrap();
+        sent.extend(publish_each(&broker, &topic, 1).await);
 
         let received = receive(&mut *receiving, 3).await;
 
         // What was acked elsewhere may come here too.
-        let expected: Vec<EventId> = sent.iter().map(|event| event.id).collect();
+        let expected = ids_of(&sent);
         let is_expected = received == expected[..3] || received == [expected[0], expected[2], expected[3]];
         assert!(is_expected, "on {}: {received:?} of {expected:?}", program.display());
     }
@@ -550,30 +460,24 @@ async fn an_ack_by_another_process_makes_up_for_no_delivery_that_is_missing() {
 /// A server that crashed may have stored that a message was removed, and not that no ack of it is awaited any more.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_gone_from_the_stream_is_waited_for_no_longer() {
-    if Nats::private().await.is_none() {
-        return;
-    }
     for program in Nats::installed() {
         let server = Nats::private_of(&program).await;
         let (topic, broker) = (server.fresh_topic(), NatsBroker::new(config(server.url())));
-        let sent: Vec<NewEvent> = (0..4).map(|_| event(&topic, Some("foobar"))).collect();
         // What is removed stands in the middle of the stream.
-        for event in [&event(&topic, None), &sent[0], &sent[1], &sent[2]] {
-            publish(&broker, event).await.unwrap();
-        }
+        publish(&broker, &event(&topic, None)).await.unwrap();
+        let mut sent = publish_each(&broker, &topic, 3).await;
         broker.subscribe(&subscription(&topic, "14")).await.unwrap();
         server.take_raw(&topic, DURABLE, 3).await;
         let before = server.stored_durable(&topic, DURABLE, 3).await;
         server.delete_raw(&topic, 2).await;
         server.restart_with_durable(&topic, DURABLE, &before).await;
         let broker = NatsBroker::new(config(server.url()));
-        publish(&broker, &sent[3]).await.unwrap();
+        sent.extend(publish_each(&broker, &topic, 1).await);
         let mut receiving = broker.subscribe(&subscription(&topic, "14")).await.unwrap();
 
         let received = receive(&mut *receiving, 3).await;
 
-        let expected: Vec<EventId> = sent[1..].iter().map(|event| event.id).collect();
-        assert_eq!(received, expected, "on {}", program.display());
+        assert_eq!(received, ids_of(&sent[1..]), "on {}", program.display());
     }
 }
 

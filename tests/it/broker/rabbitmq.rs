@@ -1,6 +1,9 @@
 //! RabbitMQ on a real server.
 
-use super::parts::{event, publish, receive, subscription};
+use super::parts::{
+    event, ids_of, publish, publish_all, publish_each, publish_until_confirmed, receive,
+    receive_in_dropped_waits, subscription, take,
+};
 use futures_util::future::BoxFuture;
 use lapin::options::{
     BasicGetOptions, ExchangeDeclareOptions, ExchangeDeleteOptions, QueueBindOptions, QueueDeclareOptions,
@@ -8,9 +11,9 @@ use lapin::options::{
 };
 use lapin::types::{AMQPValue, FieldTable};
 use lapin::{BasicProperties, ExchangeKind};
-use outbox::broker::{Broker, BrokerError, Outgoing, Published, Subscription, SubscriptionConfig};
+use outbox::broker::{Broker, BrokerError, Published, Subscription, SubscriptionConfig};
 use outbox::conformance::broker::{Rig, Server, check};
-use outbox::envelope::{Envelope, EventId, NewEvent, Seq};
+use outbox::envelope::NewEvent;
 use outbox::rabbitmq::{RabbitMqBroker, RabbitMqConfig};
 use outbox_tests::{
     proxy::Proxy,
@@ -18,7 +21,6 @@ use outbox_tests::{
 };
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
-use time::OffsetDateTime;
 
 /// The partition of the key `foobar`.
 const PARTITION: &str = "14";
@@ -176,7 +178,7 @@ async fn what_stands_at_a_name_otherwise_is_named_and_stops_no_other_event() {
     let late = SubscriptionConfig { consumer: "late".to_owned(), ..subscription(&other, "0") };
     broker.subscribe(&late).await.unwrap();
     let events = [event(&topic, Some("foobar")), event(&other, Some("foobar"))];
-    let published = publish_batch(&broker, &events).await;
+    let published = publish_all(&broker, &events).await.unwrap();
 
     let Published::TryAgain(error) = &published[0] else { panic!("{published:?}") };
     is_named(error, format!("exchange {topic}"));
@@ -200,7 +202,7 @@ async fn of_a_batch_exactly_the_events_without_a_queue_fail() {
     });
     let events: Vec<NewEvent> = keys.map(|key| event(&topic, key.as_deref())).collect();
 
-    let published = publish_batch(&broker, &events).await;
+    let published = publish_all(&broker, &events).await.unwrap();
 
     for (event, outcome) in events.iter().zip(&published) {
         let partition = event.key.as_ref().map(|key| outbox::broker::partition::of_key(key, 16));
@@ -225,7 +227,7 @@ async fn an_event_that_the_server_refuses_fails_alone() {
     events[3].payload.push_str(&" ".repeat(3 << 20));
     events[5].headers.insert("long".to_owned(), "x".repeat(200_000));
 
-    let published = publish_batch(&broker, &events).await;
+    let published = publish_all(&broker, &events).await.unwrap();
 
     let is_refused = |outcome: &Published, why: &str| match outcome {
         Published::Refused(error) => error.to_string().contains(why),
@@ -386,10 +388,7 @@ async fn a_message_that_is_no_event_is_malformed_and_the_next_one_flows() {
     let good = event(&topic, Some("foobar"));
     publish(&broker, &good).await.unwrap();
 
-    let mut deliveries = Vec::new();
-    while deliveries.len() < 4 {
-        deliveries.extend(subscription.next(4, Duration::from_secs(10)).await.unwrap());
-    }
+    let deliveries = take(&mut *subscription, 4).await;
 
     let malformed: Vec<_> =
         deliveries[..3].iter().map(|delivery| delivery.event.as_ref().unwrap_err()).collect();
@@ -434,12 +433,8 @@ async fn an_exchange_that_somebody_removed_leads_to_its_queues_again() {
     remove_exchange(server, &topic).await;
 
     let newer = event(&topic, Some("foobar"));
-    let publishing = async {
-        // Until the exchange is there again and leads somewhere.
-        while !matches!(publish(&broker, &newer).await, Ok(Published::Confirmed { .. })) {
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
-    };
+    // Until the exchange is there again and leads somewhere.
+    let publishing = publish_until_confirmed(&broker, &newer);
     let (received, ()) = futures_util::future::join(receive(&mut *subscription, 1), publishing).await;
     assert_eq!(received, [newer.id]);
 }
@@ -482,40 +477,10 @@ async fn a_subscription_that_is_dropped_in_every_wait_still_catches_up() {
     sent.extend(publish_each(&broker, &topic, 1).await);
 
     let mut next = broker.subscribe(&subscription(&topic, PARTITION)).await.unwrap();
-    let mut received = Vec::new();
-    let started = Instant::now();
-    while received.len() < 2 {
-        assert!(started.elapsed() < Duration::from_secs(20), "it never caught up");
-        let wait = tokio::time::timeout(Duration::from_millis(15), next.next(1, Duration::from_secs(5)));
-        received.extend(
-            wait.await.into_iter().flat_map(Result::unwrap).map(|delivery| delivery.event.unwrap().id),
-        );
-    }
+
+    let received = receive_in_dropped_waits(&mut *next, 2).await;
+
     assert_eq!(received, ids_of(&sent));
-}
-
-/// Publishes these in one batch.
-async fn publish_batch(broker: &RabbitMqBroker, events: &[NewEvent]) -> Vec<Published> {
-    let occurred_at = OffsetDateTime::now_utc();
-    let envelope = |event: &NewEvent| Envelope { seq: Seq::ORIGIN, occurred_at, event: event.clone() };
-    let envelopes: Vec<Envelope> = events.iter().map(envelope).collect();
-    let outgoing: Vec<_> =
-        envelopes.iter().map(|envelope| Outgoing { envelope, message_id: envelope.id.0 }).collect();
-    broker.publish(&outgoing).await.unwrap()
-}
-
-/// Publishes so many events of one key, one after the other.
-async fn publish_each(broker: &RabbitMqBroker, topic: &str, count: usize) -> Vec<NewEvent> {
-    let sent: Vec<NewEvent> = (0..count).map(|_| event(topic, Some("foobar"))).collect();
-    for event in &sent {
-        let published = publish(broker, event).await.unwrap();
-        assert!(matches!(published, Published::Confirmed { .. }), "{published:?}");
-    }
-    sent
-}
-
-fn ids_of(events: &[NewEvent]) -> Vec<EventId> {
-    events.iter().map(|event| event.id).collect()
 }
 
 async fn remove_exchange(server: &RabbitMq, topic: &str) {

@@ -1,19 +1,20 @@
 //! Redis Streams on a real server.
 
 use super::assert_tells_what_is_new;
-use super::parts::{event, publish, receive, subscription};
+use super::parts::{
+    event, ids_of, publish, publish_each, receive, receive_in_dropped_waits, subscription, take,
+};
 use futures_util::future::BoxFuture;
 use outbox::broker::redis::{RedisBroker, RedisConfig};
 use outbox::broker::{Broker, BrokerError, Published, Subscription, SubscriptionConfig};
 use outbox::conformance::broker::{Rig, Server, check};
-use outbox::envelope::{EventId, NewEvent};
 use outbox_tests::{
     proxy::Proxy,
     servers::{Redis, certificate},
 };
 use redis_client::cmd;
 use std::collections::{HashMap, HashSet};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 struct RedisRig {
     server: Redis,
@@ -271,10 +272,7 @@ async fn an_entry_that_is_no_event_is_malformed_and_the_next_one_flows() {
     publish(&broker, &good).await.unwrap();
 
     let mut subscription = broker.subscribe(&subscription(&topic, "14")).await.unwrap();
-    let mut deliveries = Vec::new();
-    while deliveries.len() < 4 {
-        deliveries.extend(subscription.next(4, Duration::from_secs(10)).await.unwrap());
-    }
+    let deliveries = take(&mut *subscription, 4).await;
 
     let malformed: Vec<_> =
         deliveries[..3].iter().map(|delivery| delivery.event.as_ref().unwrap_err()).collect();
@@ -293,10 +291,7 @@ async fn entries_that_are_gone_while_pending_stop_nothing_and_leave_no_trace() {
     let stream = format!("{topic}:14");
     let sent = publish_each(&broker, &topic, 8).await;
     let mut crashed = broker.subscribe(&subscription(&topic, "14")).await.unwrap();
-    let mut held = 0;
-    while held < 8 {
-        held += crashed.next(8, Duration::from_secs(10)).await.unwrap().len();
-    }
+    take(&mut *crashed, 8).await;
     drop(crashed);
     let entries: Vec<(String, Vec<(String, String)>)> =
         server.run(cmd("XRANGE").arg(&stream).arg("-").arg("+")).await;
@@ -401,15 +396,9 @@ async fn a_subscription_that_is_dropped_in_every_wait_still_catches_up() {
     sent.extend(publish_each(&broker, &topic, 1).await);
 
     let mut next = broker.subscribe(&subscription(&topic, "14")).await.unwrap();
-    let mut received = Vec::new();
-    let started = Instant::now();
-    while received.len() < 2 {
-        assert!(started.elapsed() < Duration::from_secs(20), "it never caught up");
-        let wait = tokio::time::timeout(Duration::from_millis(15), next.next(1, Duration::from_secs(5)));
-        received.extend(
-            wait.await.into_iter().flat_map(Result::unwrap).map(|delivery| delivery.event.unwrap().id),
-        );
-    }
+
+    let received = receive_in_dropped_waits(&mut *next, 2).await;
+
     assert_eq!(received, ids_of(&sent));
 }
 
@@ -447,20 +436,6 @@ async fn a_stream_is_trimmed_of_what_every_group_has_handled_and_of_nothing_else
     publish_as_another(&RedisConfig { unread_max: Duration::ZERO, ..kept }).await;
     let left = length().await;
     assert!(left < 100, "{left} entries are left that nobody waits for any longer");
-}
-
-/// Publishes so many events of one key, one after the other.
-async fn publish_each(broker: &RedisBroker, topic: &str, count: usize) -> Vec<NewEvent> {
-    let sent: Vec<NewEvent> = (0..count).map(|_| event(topic, Some("foobar"))).collect();
-    for event in &sent {
-        let published = publish(broker, event).await.unwrap();
-        assert!(matches!(published, Published::Confirmed { .. }), "{published:?}");
-    }
-    sent
-}
-
-fn ids_of(events: &[NewEvent]) -> Vec<EventId> {
-    events.iter().map(|event| event.id).collect()
 }
 
 /// How many entries the group of the tests has without an ack.

@@ -36,12 +36,18 @@ impl Nats {
     pub const GUARDED: [&str; 4] = ["--user", "ann", "--pass", "s3cret"];
 
     /// Every installed server program: those named in `OUTBOX_NATS_SERVERS` (joined by colons), else that of `PATH`.
+    ///
+    /// None is a skip that has been printed.
     #[must_use]
     pub fn installed() -> Vec<PathBuf> {
-        match std::env::var_os("OUTBOX_NATS_SERVERS") {
+        let programs: Vec<_> = match std::env::var_os("OUTBOX_NATS_SERVERS") {
             Some(programs) => std::env::split_paths(&programs).filter(|program| program.is_file()).collect(),
             None => find_program("nats-server").into_iter().collect(),
+        };
+        if programs.is_empty() {
+            not_installed::<()>("nats", "nats-server");
         }
+        programs
     }
 
     /// The server that the tests of this binary share; each takes topics of its own ([`fresh_topic`](Self::fresh_topic)).
@@ -56,10 +62,7 @@ impl Nats {
     ///
     /// `None` is a skip that has been printed.
     pub async fn private() -> Option<Self> {
-        let Some(program) = Self::installed().into_iter().next() else {
-            return not_installed("nats", "nats-server");
-        };
-        Some(Self::private_of(&program).await)
+        Some(Self::private_of(Self::installed().first()?).await)
     }
 
     /// A server of the caller's own, of one of the [`installed`](Self::installed) programs.

@@ -95,9 +95,6 @@ async fn route(kafka: &Kafka) -> Proxy {
 /// A server of one of the installed versions, as the seed decides.
 async fn nats(seed: u64) -> Option<Nats> {
     let installed = Nats::installed();
-    match usize::try_from(seed).unwrap_or_default().checked_rem(installed.len()) {
-        Some(which) => Some(Nats::private_of(&installed[which]).await),
-        // Says that there is none.
-        None => Nats::private().await,
-    }
+    let which = usize::try_from(seed).unwrap_or_default().checked_rem(installed.len())?;
+    Some(Nats::private_of(&installed[which]).await)
 }

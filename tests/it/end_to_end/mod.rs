@@ -1,5 +1,6 @@
 //! The whole chain on a real broker: enqueue, relay, broker, consumer; nothing lost, nothing doubled, in order.
 
+mod copies;
 mod foreign;
 mod kafka;
 mod meddling;

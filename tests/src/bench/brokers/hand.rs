@@ -5,8 +5,8 @@ use futures_util::future::try_join_all;
 use outbox::broker::partition;
 use outbox::{Event, EventId};
 use sqlx::PgPool;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 use tokio::task::JoinSet;
 
@@ -90,11 +90,12 @@ pub(super) async fn create_tables(pool: &PgPool) {
 /// Handles the events of a round, each in a transaction with the row that drops duplicates; events a second.
 pub(super) async fn handle_all(hand: &impl Hand, pool: &PgPool) -> f64 {
     let handled = Arc::new(AtomicI64::new(0));
-    let first = Arc::new(std::sync::OnceLock::new());
+    let (first, last) = (Arc::new(OnceLock::new()), Arc::new(OnceLock::new()));
     let mut tasks = JoinSet::new();
     for partition in 0..super::PARTITIONS {
         let mut reader = hand.read(super::TOPIC, partition).await;
-        let (pool, handled, first) = (pool.clone(), Arc::clone(&handled), Arc::clone(&first));
+        let (pool, handled) = (pool.clone(), Arc::clone(&handled));
+        let (first, last) = (Arc::clone(&first), Arc::clone(&last));
         tasks.spawn(async move {
             while handled.load(Ordering::SeqCst) < super::EVENTS {
                 let taken = reader.take(100).await;
@@ -104,14 +105,19 @@ pub(super) async fn handle_all(hand: &impl Hand, pool: &PgPool) -> f64 {
                 let lanes = (0..CONCURRENCY).map(|lane| handle_lane(&pool, &taken, lane));
                 try_join_all(lanes).await.unwrap();
                 reader.ack().await;
-                handled.fetch_add(taken.len() as i64, Ordering::SeqCst);
+                let count = taken.len() as i64;
+                // The others may wait for more a while longer.
+                if handled.fetch_add(count, Ordering::SeqCst) + count >= super::EVENTS {
+                    last.get_or_init(Instant::now);
+                }
             }
         });
     }
     while let Some(ended) = tasks.join_next().await {
         ended.unwrap();
     }
-    super::EVENTS as f64 / first.get().expect("a message came").elapsed().as_secs_f64()
+    let (first, last) = (first.get().expect("a message came"), last.get().expect("all were handled"));
+    super::EVENTS as f64 / last.duration_since(*first).as_secs_f64()
 }
 
 /// One of the lanes of what was taken, so that a key stays in one.

@@ -129,7 +129,7 @@ impl Reader for RabbitMqReader {
 
 fn id_of(delivery: &Delivery) -> String {
     let headers = delivery.properties.headers().as_ref().unwrap();
-    match headers.inner().get("cloudEvents:id") {
+    match headers.inner().get("cloudEvents_id") {
         Some(AMQPValue::LongString(id)) => id.to_string(),
         other => panic!("no id: {other:?}"),
     }

@@ -11,7 +11,7 @@ mod redis;
 mod relay;
 
 use outbox::{
-    EventState, Outbox, RelayConfig, Settings, Store, draft,
+    EventId, EventState, Outbox, RelayConfig, Settings, Store, draft,
     postgres::{PostgresConfig, PostgresStore},
     sqlite::SqliteStore,
 };
@@ -58,6 +58,15 @@ impl Shop {
             .unwrap();
         store.pool().close().await;
         shop
+    }
+
+    /// Enqueues an order; gives the outbox and the id of the event.
+    async fn order(&self) -> (Outbox<SqliteStore>, EventId) {
+        let outbox = Outbox::builder(SqliteStore::open(&self.url()).await.unwrap()).build();
+        let mut tx = outbox.begin().await.unwrap();
+        let id = outbox.enqueue(&mut tx, &Ordered { order: 8 }).await.unwrap();
+        tx.commit().await.unwrap();
+        (outbox, id)
     }
 
     fn url(&self) -> String {
@@ -372,10 +381,7 @@ async fn a_relay_publishes_until_sigterm_and_then_gives_its_lease_back() {
     let shop = Shop::migrated();
     let relay = Relay::start(shop.command(&["relay", "--broker", &nats.url()]));
 
-    let outbox = Outbox::builder(SqliteStore::open(&shop.url()).await.unwrap()).build();
-    let mut tx = outbox.begin().await.unwrap();
-    let id = outbox.enqueue(&mut tx, &Ordered { order: 8 }).await.unwrap();
-    tx.commit().await.unwrap();
+    let (outbox, id) = shop.order().await;
     until(async || outbox.state(id).await.unwrap() == EventState::Settled).await;
     relay.stopped().await;
 

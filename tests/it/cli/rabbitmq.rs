@@ -2,7 +2,7 @@
 
 use super::{Ordered, Relay, Shop, failed, until};
 use outbox::rabbitmq::{RabbitMqBroker, RabbitMqConfig};
-use outbox::{Event, EventState, Outbox, sqlite::SqliteStore};
+use outbox::{Event, EventState};
 use outbox_tests::servers::RabbitMq;
 use outbox_tests::world::introduce;
 
@@ -13,10 +13,7 @@ async fn a_relay_publishes_to_rabbitmq_what_a_queue_takes_and_logs_no_payload() 
     let shop = Shop::migrated();
     let mut relay = Relay::start(shop.command(&["relay", "--broker", &rabbitmq.url()]));
 
-    let outbox = Outbox::builder(SqliteStore::open(&shop.url()).await.unwrap()).build();
-    let mut tx = outbox.begin().await.unwrap();
-    let id = outbox.enqueue(&mut tx, &Ordered { order: 8 }).await.unwrap();
-    tx.commit().await.unwrap();
+    let (outbox, id) = shop.order().await;
     until(async || relay.logged().contains("no queue takes it")).await;
     assert_ne!(outbox.state(id).await.unwrap(), EventState::Settled);
     let broker = RabbitMqBroker::new(RabbitMqConfig { server: rabbitmq.url(), ..RabbitMqConfig::default() });

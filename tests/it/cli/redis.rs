@@ -1,7 +1,7 @@
 //! `outbox relay --broker redis://…`: what is typed is all it takes, and what is wrong is told without secrets.
 
-use super::{Ordered, Relay, Shop, failed, until};
-use outbox::{EventState, Outbox, sqlite::SqliteStore};
+use super::{Relay, Shop, failed, until};
+use outbox::EventState;
 use outbox_tests::servers::Redis;
 
 // Several threads: the relay works on while this test waits for it.
@@ -11,10 +11,7 @@ async fn a_relay_publishes_to_redis() {
     let shop = Shop::migrated();
     let relay = Relay::start(shop.command(&["relay", "--broker", &redis.url()]));
 
-    let outbox = Outbox::builder(SqliteStore::open(&shop.url()).await.unwrap()).build();
-    let mut tx = outbox.begin().await.unwrap();
-    let id = outbox.enqueue(&mut tx, &Ordered { order: 8 }).await.unwrap();
-    tx.commit().await.unwrap();
+    let (outbox, id) = shop.order().await;
     until(async || outbox.state(id).await.unwrap() == EventState::Settled).await;
     relay.stopped().await;
 

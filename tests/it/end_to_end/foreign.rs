@@ -185,15 +185,7 @@ async fn what_nobody_can_decode_is_set_aside_and_the_next_event_is_handled<S: Te
         count += 1;
     }
     scene.nats().publish_raw("world.any.by.hand", b"", b"hello").await;
-    scene
-        .nats()
-        .publish_raw(
-            "world.any.by.hand",
-            b"Weird: 
-",
-            b"",
-        )
-        .await;
+    scene.nats().publish_raw("world.any.by.hand", b"Weird: \r\n", b"").await;
 
     let last = count - 1;
     eventually("the last good one is handled", async || is_handled(world, "good", last).await).await;

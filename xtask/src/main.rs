@@ -15,6 +15,7 @@ Commands of this repository:
   test [FILTER]   installs the servers the tests need, then runs every test, doc test and macro case
   bench [ARGS]    runs the benchmarks against hand-written loops
   torture [ARGS]  breaks processes, servers and connections, and holds the record of it against the promises
+  servers         installs the servers that the tests and the examples start
   tools           installs the ready-built tools of the checks, and prints their folder
 
 Commands of every xtask:";
@@ -33,6 +34,7 @@ fn run(args: &[String]) -> Result<ExitCode, String> {
         "test" => test::run(rest)?,
         "bench" => cargo::status(&mut cargo::run_bin(command, rest))?,
         "torture" => torture::run(rest)?,
+        "servers" => install::servers()?,
         "tools" => println!("{}", install::tools()?.display()),
         _ => {
             if matches!(command, "help" | "--help" | "-h") {

@@ -3,11 +3,12 @@
 use crate::Result;
 use outbox::{Context, Event, EventSet, Outbox, consumer, postgres::PostgresStore};
 use sqlx::PgTransaction;
-use std::str::FromStr;
+use std::{str::FromStr, time::Duration};
 use storefront_events::{OrderCharged, OrderSent};
 use tokio::{
     io::{AsyncBufReadExt, AsyncWriteExt, BufReader},
     net::{TcpListener, TcpStream},
+    time::sleep,
 };
 
 /// What a customer orders. The customer gives it its number, so it can be sent again when the answer got lost.
@@ -57,7 +58,16 @@ pub(crate) async fn take_orders<E: Event + Send + Sync + 'static>(
     listener: TcpListener,
     placed: fn(Order) -> E,
 ) {
-    while let Ok((customer, _)) = listener.accept().await {
+    loop {
+        let customer = match listener.accept().await {
+            Ok((customer, _)) => customer,
+            // Such as too many open files: there is room again when a customer has gone.
+            Err(error) => {
+                eprintln!("no customer can be let in now: {error}");
+                sleep(Duration::from_millis(100)).await;
+                continue;
+            }
+        };
         let outbox = outbox.clone();
         tokio::spawn(async move {
             if let Err(error) = serve_customer(&outbox, customer, placed).await {

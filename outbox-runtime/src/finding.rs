@@ -42,6 +42,21 @@ impl Default for Tolerance {
     }
 }
 
+/// So many of something, where `one` and `many` tell of what and go on: "1 event waits", "2 events wait".
+#[cfg(any(
+    feature = "kafka",
+    feature = "nats",
+    feature = "postgres",
+    feature = "rabbitmq",
+    feature = "redis",
+    feature = "sqlite"
+))]
+pub(crate) fn counted(count: impl std::fmt::Display, one: &str, many: &str) -> String {
+    let count = count.to_string();
+    let what = if count == "1" { one } else { many };
+    format!("{count} {what}")
+}
+
 /// A span of time for people: its two largest units.
 #[cfg(any(feature = "kafka", feature = "nats", feature = "postgres", feature = "sqlite"))]
 pub(crate) struct Span(pub(crate) Duration);
@@ -72,7 +87,7 @@ impl std::fmt::Display for Bytes {
         const UNITS: [(u32, &str); 3] = [(30, "GiB"), (20, "MiB"), (10, "KiB")];
         match UNITS.into_iter().find(|(bits, _)| self.0 >> bits >= 1) {
             Some((bits, unit)) => write!(f, "{} {unit}", self.0 >> bits),
-            None => write!(f, "{} bytes", self.0),
+            None => f.write_str(&counted(self.0, "byte", "bytes")),
         }
     }
 }
@@ -98,9 +113,14 @@ mod tests {
 
     #[test]
     fn an_amount_is_told_in_its_largest_unit() {
-        for (bytes, text) in
-            [(0, "0 bytes"), (1_023, "1023 bytes"), (1_024, "1 KiB"), (3 << 20, "3 MiB"), (5 << 30, "5 GiB")]
-        {
+        for (bytes, text) in [
+            (0, "0 bytes"),
+            (1, "1 byte"),
+            (1_023, "1023 bytes"),
+            (1_024, "1 KiB"),
+            (3 << 20, "3 MiB"),
+            (5 << 30, "5 GiB"),
+        ] {
             assert_eq!(Bytes(bytes).to_string(), text);
         }
     }

@@ -5,7 +5,7 @@ mod doctor;
 mod keep;
 
 pub(super) use debezium::DebeziumArgs;
-pub(super) use doctor::{CertificateArgs, DoctorArgs};
+pub(super) use doctor::{DoctorArgs, SetupArgs};
 pub(super) use keep::KeepArgs;
 
 use super::{failure::Failure, moment};
@@ -99,7 +99,7 @@ pub(super) struct RelayArgs {
     #[arg(long, value_name = "URL", env = "OUTBOX_BROKER_URL", hide_env_values = true)]
     pub(super) broker: String,
     #[command(flatten)]
-    pub(super) certificates: CertificateArgs,
+    pub(super) setup: SetupArgs,
     /// How events travel: `binary`, with their attributes as headers, or `structured`, as one CloudEvents document each
     #[arg(long, value_name = "MODE", default_value = "binary", value_parser = content_mode)]
     pub(super) content_mode: ContentMode,

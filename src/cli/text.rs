@@ -170,15 +170,23 @@ pub(super) fn requested<W: Write>(output: &mut Output<W>, answer: &Requested) ->
 
 fn of_asked(asked: Asked, count: u64) -> String {
     match (asked, count) {
-        (Asked::Request(_), count) => counted(count),
-        (Asked::Cancel, 1) => "1 request".to_owned(),
-        (Asked::Cancel, count) => format!("{count} requests"),
+        (Asked::Request(_), count) => dead_letters(count),
+        (Asked::Cancel, count) => counted(count, "request", "requests"),
     }
 }
 
-fn counted(count: u64) -> String {
-    let noun = if count == 1 { "dead letter" } else { "dead letters" };
-    format!("{count} {noun}")
+fn dead_letters(count: u64) -> String {
+    counted(count, "dead letter", "dead letters")
+}
+
+fn held_events(count: u64) -> String {
+    counted(count, "held event", "held events")
+}
+
+/// So many of something, where `one` and `many` tell of what and go on.
+fn counted(count: u64, one: &str, many: &str) -> String {
+    let what = if count == 1 { one } else { many };
+    format!("{count} {what}")
 }
 
 fn counts<W: Write>(output: &mut Output<W>, groups: &[DeadLetterCount]) -> Result<(), Failure> {
@@ -253,14 +261,21 @@ pub(super) fn range_planned<W: Write>(
     plan: &RangePlan,
 ) -> Result<(), Failure> {
     if let Some((first, last)) = plan.seqs {
-        output.line(format_args!("{} events match, from sequence {first} to {last}", plan.matched))?;
+        let matched = counted(plan.matched, "event matches", "events match");
+        output.line(format_args!("{matched}, from sequence {first} to {last}"))?;
     }
     if plan.handled > 0 {
         let fate = if range.again { "handled again" } else { "left out" };
-        output.line(format_args!("{} of them were handled already and are {fate}", plan.handled))?;
+        let handled = counted(
+            plan.handled,
+            "of them was handled already and is",
+            "of them were handled already and are",
+        );
+        output.line(format_args!("{handled} {fate}"))?;
     }
     if plan.dead > 0 {
-        output.line(format_args!("{} of them are dead letters and are left out", plan.dead))?;
+        let dead = counted(plan.dead, "of them is a dead letter and is", "of them are dead letters and are");
+        output.line(format_args!("{dead} left out"))?;
     }
     let stage = inert(range.stage.as_str());
     match id {
@@ -268,7 +283,10 @@ pub(super) fn range_planned<W: Write>(
             "replay {id} takes up {} for `{stage}`; `outbox replay list` shows how far it is",
             plan.open
         )),
-        None => output.line(format_args!("{} are to be replayed to `{stage}`; nothing was asked", plan.open)),
+        None => output.line(format_args!(
+            "{} to be replayed to `{stage}`; nothing was asked",
+            counted(plan.open, "is", "are")
+        )),
     }
 }
 
@@ -394,18 +412,22 @@ pub(super) fn forgetting<W: Write>(
             output.line(format_args!("`{stage}` is forgotten; the log is no longer kept for it"))
         }
         Forgetting::Forgotten { held, dead_letters } => output.line(format_args!(
-            "`{stage}` is forgotten, and with it {held} held events and {}",
-            counted(dead_letters)
+            "`{stage}` is forgotten, and with it {} and {}",
+            held_events(held),
+            self::dead_letters(dead_letters)
         )),
         Forgetting::Holds { held, dead_letters } => output.line(format_args!(
-            "nothing was done: `{stage}` has {held} held events and {} that were not delivered; run it to deliver them, or \
+            "nothing was done: `{stage}` has {} and {} that were not delivered; run it to deliver them, or \
              add `--discard`",
-            counted(dead_letters)
+            held_events(held),
+            self::dead_letters(dead_letters)
         )),
         Forgetting::Led => {
             output.line(format_args!("nothing was done: a process runs `{stage}`; stop it first"))
         }
-        _ => output.line(format_args!("nothing is known of `{stage}`; `outbox status` shows those there are")),
+        _ => {
+            output.line(format_args!("nothing is known of `{stage}`; `outbox status` shows those there are"))
+        }
     }
 }
 

@@ -141,7 +141,7 @@ pub trait Broker: Send + Sync + 'static {
     /// does not look finds nothing.
     ///
     /// # Errors
-    /// [`BrokerError`] when the broker cannot be asked.
+    /// [`BrokerError`] when the broker cannot be asked; [`BrokerError::finding`] tells it as a finding.
     fn examine<'a>(&'a self, asked: &'a Examination) -> BoxFuture<'a, Result<Vec<Finding>, BrokerError>> {
         let _ = asked;
         Box::pin(std::future::ready(Ok(Vec::new())))

@@ -1,6 +1,6 @@
 //! The findings about topics that several brokers tell alike.
 
-use crate::finding::Finding;
+use crate::finding::{Finding, counted};
 #[cfg(any(feature = "kafka", feature = "nats"))]
 use {crate::finding::Span, std::time::Duration};
 
@@ -59,9 +59,12 @@ pub(super) fn partitions_differ(topic: &str, found: &str, wanted: u16) -> Findin
     Finding {
         code: "partitions-differ",
         about: topic_name(topic),
-        problem: format!("the topic has {found}, and this process is configured for {wanted} partitions"),
+        problem: format!(
+            "the topic has {found}, and this process is configured for {}",
+            counted(wanted, "partition", "partitions")
+        ),
         why: "relays and consumers of this configuration refuse to start: a key would go elsewhere, past its own events",
-        fix: "configure every process with the number that the topic has, or give the topic another name"
+        fix: "configure every process with the number that the topic has (here `--partitions`), or give the topic another name"
             .to_owned(),
     }
 }
@@ -72,7 +75,14 @@ pub(super) fn position_lost(topic: &str, consumer: &str, count: u64) -> Finding 
     Finding {
         code: "position-lost",
         about: crate::held::Stage::consumer(consumer).to_string(),
-        problem: format!("at least {count} events of the topic `{topic}` were removed before this consumer had read them"),
+        problem: format!(
+            "at least {} before this consumer had read it",
+            counted(
+                count,
+                &format!("event of the topic `{topic}` was removed"),
+                &format!("events of the topic `{topic}` were removed")
+            )
+        ),
         why: "they have had no effect there, and never will by themselves",
         fix: "replay their range of the log to the relay (`outbox replay start --relay …`): what the consumer has handled it \
               drops; then have the topic keep events for longer, or the consumer run. A consumer that is gone for good is \

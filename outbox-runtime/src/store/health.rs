@@ -1,7 +1,7 @@
 //! What the figures of a stage, and of upkeep, say about them: the findings that every store tells alike.
 
 use crate::{
-    finding::{Finding, Span, Tolerance},
+    finding::{self, Finding, Span, Tolerance},
     held::Stage,
 };
 use std::time::Duration;
@@ -80,7 +80,7 @@ fn gone_or_lagging(health: &StageHealth, tolerance: &Tolerance) -> Option<Findin
             about: stage.to_string(),
             problem: format!(
                 "it is led, but {} in the log, the oldest for {}",
-                unsettled(unread),
+                counted(unread.count, "event waits", "events wait"),
                 Span(unread.oldest)
             ),
             why: "its readers see old news, and the log is kept for it",
@@ -90,13 +90,15 @@ fn gone_or_lagging(health: &StageHealth, tolerance: &Tolerance) -> Option<Findin
         });
     }
     let undone: Vec<String> = [
-        (health.unread, "events of the log are unread"),
-        (health.due, "keys are due for an attempt"),
-        (health.requests, "requests of people are open"),
+        (health.unread, "event of the log is unread", "events of the log are unread"),
+        (health.due, "key is due for an attempt", "keys are due for an attempt"),
+        (health.requests, "request of a person is open", "requests of people are open"),
     ]
     .into_iter()
-    .filter_map(|(waits, what)| late(waits).map(|waits| (waits, what)))
-    .map(|(waits, what)| format!("{} {what}, the first for {}", counted(waits.count), Span(waits.oldest)))
+    .filter_map(|(waits, one, many)| {
+        let waits = late(waits)?;
+        Some(format!("{}, the first for {}", counted(waits.count, one, many), Span(waits.oldest)))
+    })
     .collect();
     if undone.is_empty() {
         return None;
@@ -122,7 +124,11 @@ fn waiting(health: &StageHealth, tolerance: &Tolerance) -> Option<Finding> {
     Some(Finding {
         code: "keys-waiting",
         about: health.stage.to_string(),
-        problem: format!("{} keys wait, the first for {}", counted(waits.count), Span(waits.oldest)),
+        problem: format!(
+            "{}, the first for {}",
+            counted(waits.count, "key waits", "keys wait"),
+            Span(waits.oldest)
+        ),
         why: "an event of each fails again and again, and later ones of its key wait behind it",
         fix: "see why they fail in the logs of the stage (`outbox status` counts them); mend what the handler or the broker needs"
             .to_owned(),
@@ -136,8 +142,8 @@ fn parked(health: &StageHealth) -> Option<Finding> {
         code: "keys-parked",
         about: stage.to_string(),
         problem: format!(
-            "{} keys wait for a person, the first for {}",
-            counted(waits.count),
+            "{}, the first for {}",
+            counted(waits.count, "key waits for a person", "keys wait for a person"),
             Span(waits.oldest)
         ),
         why: "an event of each was set aside, and no later one of its key goes on before somebody decides",
@@ -154,8 +160,8 @@ fn dead_letters(health: &StageHealth) -> Option<Finding> {
         code: "dead-letters",
         about: stage.to_string(),
         problem: format!(
-            "{} dead letters, {} of them from the last day; the first failed {} ago, the last {} ago",
-            counted(dead.count),
+            "{}, {} of them from the last day; the first failed {} ago, the last {} ago",
+            counted(dead.count, "dead letter", "dead letters"),
             dead.recent,
             Span(dead.oldest),
             Span(dead.newest)
@@ -211,10 +217,62 @@ pub(super) fn of_upkeep(health: &UpkeepHealth, tolerance: &Tolerance) -> Vec<Fin
     findings
 }
 
-fn unsettled(waits: Waits) -> String {
-    format!("{} events wait", counted(waits.count))
+/// As [`finding::counted`], up to what a look counts.
+fn counted(count: i64, one: &str, many: &str) -> String {
+    match count {
+        0..COUNTED_MAX => finding::counted(count, one, many),
+        _ => finding::counted(format_args!("{COUNTED_MAX} or more"), one, many),
+    }
 }
 
-fn counted(count: i64) -> String {
-    if count < COUNTED_MAX { count.to_string() } else { format!("{COUNTED_MAX} or more") }
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is found where everything stands there as often as that, long ago.
+    fn of_all(count: i64, is_led: bool) -> String {
+        let oldest = Duration::from_secs(7_200);
+        let some = Some(Waits { count, oldest });
+        let health = StageHealth {
+            stage: Stage::relay("default"),
+            is_led,
+            unread: some,
+            due: some,
+            requests: some,
+            waiting: some,
+            parked: some,
+            dead_letters: Some(DeadLetters { count, recent: count, oldest, newest: oldest }),
+        };
+        let problems = of_stage(&health, &Tolerance::default()).into_iter().map(|finding| finding.problem);
+        problems.collect::<Vec<_>>().join("\n")
+    }
+
+    #[test]
+    fn one_is_told_as_one_and_more_as_many() {
+        let one = of_all(1, true) + &of_all(1, false);
+        for part in [
+            "1 event waits in the log",
+            "1 event of the log is unread",
+            "1 key is due",
+            "1 request of a person is open",
+            "1 key waits,",
+            "1 key waits for a person",
+            "1 dead letter, 1 of them",
+        ] {
+            assert!(one.contains(part), "`{part}` is missing in {one}");
+        }
+        let many = of_all(2, true) + &of_all(2, false);
+        for part in [
+            "2 events wait in the log",
+            "2 events of the log are unread",
+            "2 keys are due",
+            "2 requests of people are open",
+            "2 keys wait,",
+            "2 keys wait for a person",
+            "2 dead letters, 2 of them",
+        ] {
+            assert!(many.contains(part), "`{part}` is missing in {many}");
+        }
+        assert!(of_all(COUNTED_MAX, true).contains("1000000 or more events wait in the log"));
+    }
 }

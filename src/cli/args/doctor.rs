@@ -1,6 +1,6 @@
 //! What can be typed after `doctor`.
 
-use crate::cli::moment;
+use crate::{broker::partition::PARTITIONS_DEFAULT, cli::moment};
 use std::{path::PathBuf, time::Duration};
 
 #[derive(Debug, clap::Args)]
@@ -9,7 +9,7 @@ pub(in crate::cli) struct DoctorArgs {
     #[arg(long, value_name = "URL", env = "OUTBOX_BROKER_URL", hide_env_values = true)]
     pub(in crate::cli) broker: Option<String>,
     #[command(flatten)]
-    pub(in crate::cli) certificates: CertificateArgs,
+    pub(in crate::cli) setup: SetupArgs,
     /// A topic to look at; may be given several times [default: those of the newest events and of the consumers of this database]
     #[arg(long = "topic", value_name = "TOPIC", requires = "broker")]
     pub(in crate::cli) topics: Vec<String>,
@@ -22,11 +22,14 @@ pub(in crate::cli) struct DoctorArgs {
     pub(in crate::cli) inbox: Duration,
 }
 
-/// Whom to trust.
+/// What a broker is like, beside its address.
 #[derive(Debug, clap::Args)]
-pub(in crate::cli) struct CertificateArgs {
+pub(in crate::cli) struct SetupArgs {
     /// A file with the certificates to trust: beside the system's for NATS and RabbitMQ, in place of
     /// them for Redis and Kafka
     #[arg(long, value_name = "FILE")]
     pub(in crate::cli) broker_certificates: Option<PathBuf>,
+    /// The partitions of a topic, the same number for every relay and consumer
+    #[arg(long, value_name = "N", default_value_t = PARTITIONS_DEFAULT, value_parser = clap::value_parser!(u16).range(1..))]
+    pub(in crate::cli) partitions: u16,
 }

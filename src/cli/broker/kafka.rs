@@ -5,7 +5,7 @@ use crate::{
     cli::broker::Place,
     kafka::{KafkaBroker, KafkaConfig},
 };
-use std::{path::Path, sync::Arc};
+use std::sync::Arc;
 
 /// The schemes of its addresses.
 pub(super) const SCHEMES: &[&str] = &["kafka", "kafka+ssl"];
@@ -14,7 +14,8 @@ pub(super) const SCHEMES: &[&str] = &["kafka", "kafka+ssl"];
 pub(super) fn make(place: &Place<'_>) -> Arc<dyn Broker> {
     Arc::new(KafkaBroker::new(KafkaConfig {
         servers: place.url.to_owned(),
-        root_certificates: place.certificates.map(Path::to_owned),
+        root_certificates: place.setup.broker_certificates.clone(),
+        partitions: place.setup.partitions,
         content_mode: place.content_mode,
         ..KafkaConfig::default()
     }))

@@ -9,9 +9,9 @@ mod rabbitmq;
 #[cfg(feature = "redis")]
 mod redis;
 
-use super::{address::Address, failure::Failure};
+use super::{address::Address, args::SetupArgs, failure::Failure};
 use crate::broker::{Broker, cloudevents::ContentMode};
-use std::{path::Path, sync::Arc};
+use std::sync::Arc;
 
 /// Where a broker is, and who comes to it.
 pub(super) struct Place<'a> {
@@ -20,7 +20,7 @@ pub(super) struct Place<'a> {
         not(any(feature = "kafka", feature = "nats", feature = "rabbitmq", feature = "redis")),
         expect(dead_code, reason = "a build without a broker reads the address alone")
     )]
-    pub(super) certificates: Option<&'a Path>,
+    pub(super) setup: &'a SetupArgs,
     #[cfg_attr(
         not(any(feature = "kafka", feature = "nats", feature = "rabbitmq", feature = "redis")),
         expect(dead_code, reason = "a build without a broker reads the address alone")

@@ -5,7 +5,7 @@ use crate::{
     cli::broker::Place,
     nats::{NatsBroker, NatsConfig},
 };
-use std::{path::Path, sync::Arc};
+use std::sync::Arc;
 
 /// The schemes of its addresses.
 pub(super) const SCHEMES: &[&str] = &["nats", "tls"];
@@ -14,8 +14,9 @@ pub(super) const SCHEMES: &[&str] = &["nats", "tls"];
 pub(super) fn make(place: &Place<'_>) -> Arc<dyn Broker> {
     Arc::new(NatsBroker::new(NatsConfig {
         servers: place.url.to_owned(),
-        root_certificates: place.certificates.map(Path::to_owned),
+        root_certificates: place.setup.broker_certificates.clone(),
         client_name: place.client_name.clone(),
+        partitions: place.setup.partitions,
         content_mode: place.content_mode,
         ..NatsConfig::default()
     }))

@@ -5,7 +5,7 @@ use crate::{
     cli::broker::Place,
     rabbitmq::{RabbitMqBroker, RabbitMqConfig},
 };
-use std::{path::Path, sync::Arc};
+use std::sync::Arc;
 
 /// The schemes of its addresses.
 pub(super) const SCHEMES: &[&str] = &["amqp", "amqps"];
@@ -14,8 +14,9 @@ pub(super) const SCHEMES: &[&str] = &["amqp", "amqps"];
 pub(super) fn make(place: &Place<'_>) -> Arc<dyn Broker> {
     Arc::new(RabbitMqBroker::new(RabbitMqConfig {
         server: place.url.to_owned(),
-        root_certificates: place.certificates.map(Path::to_owned),
+        root_certificates: place.setup.broker_certificates.clone(),
         client_name: place.client_name.clone(),
+        partitions: place.setup.partitions,
         content_mode: place.content_mode,
         ..RabbitMqConfig::default()
     }))

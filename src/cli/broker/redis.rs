@@ -5,7 +5,7 @@ use crate::{
     cli::broker::Place,
     redis::{RedisBroker, RedisConfig},
 };
-use std::{path::Path, sync::Arc};
+use std::sync::Arc;
 
 /// The schemes of its addresses.
 pub(super) const SCHEMES: &[&str] = &["redis", "rediss"];
@@ -14,7 +14,8 @@ pub(super) const SCHEMES: &[&str] = &["redis", "rediss"];
 pub(super) fn make(place: &Place<'_>) -> Arc<dyn Broker> {
     Arc::new(RedisBroker::new(RedisConfig {
         server: place.url.to_owned(),
-        root_certificates: place.certificates.map(Path::to_owned),
+        root_certificates: place.setup.broker_certificates.clone(),
+        partitions: place.setup.partitions,
         content_mode: place.content_mode,
         ..RedisConfig::default()
     }))

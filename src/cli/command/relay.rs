@@ -14,7 +14,7 @@ pub(super) async fn run<S: Database>(session: Session<'_, S>, args: RelayArgs) -
     let mut stop = Stop::listen()?;
     let broker = broker::make(&broker::Place {
         url: &args.broker,
-        certificates: args.certificates.broker_certificates.as_deref(),
+        setup: &args.setup,
         content_mode: args.content_mode,
         client_name: format!("outbox relay {}", args.name),
     })?;

@@ -18,6 +18,24 @@ async fn a_relay_publishes_to_redis() {
     assert_eq!(redis.count_messages("cli").await, 1);
 }
 
+// Several threads, as above.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_relay_works_with_topics_of_the_number_of_partitions_that_is_typed() {
+    let Some(redis) = Redis::private().await else { return };
+    let shop = Shop::migrated();
+    let outbox = Outbox::builder(SqliteStore::open(&shop.url()).await.unwrap()).build();
+    let mut tx = outbox.begin().await.unwrap();
+    let id = outbox.enqueue(&mut tx, &Ordered { order: 8 }).await.unwrap();
+    tx.commit().await.unwrap();
+
+    let relay = Relay::start(shop.command(&["relay", "--broker", &redis.url(), "--partitions", "3"]));
+    until(async || outbox.state(id).await.unwrap() == EventState::Settled).await;
+    relay.stopped().await;
+
+    let marker: String = redis.run(redis_client::cmd("GET").arg("cli:outbox")).await;
+    assert_eq!(marker, "partitions: 3");
+}
+
 #[tokio::test]
 async fn a_wrong_password_for_redis_ends_a_relay_at_once_and_is_not_shown() {
     let Some(redis) = Redis::private_with(&["--requirepass", "right"]).await else { return };

@@ -51,7 +51,7 @@ async fn each_setting_of_a_topic_that_hurts_is_named_with_what_to_set() {
         (&[("retention.bytes", "1048576")], "limit-drops", "1 MiB a partition"),
         (&[("max.message.bytes", "1000000")], "events-too-large", "`max.message.bytes=1114112`"),
         (&[("cleanup.policy", "compact")], "topic-compacts", "`cleanup.policy=delete`"),
-        (&[("min.insync.replicas", "2")], "copies-missing", "a partition has 1 copies"),
+        (&[("min.insync.replicas", "2")], "copies-missing", "a partition has 1 copy,"),
     ] {
         let topic = server.fresh_topic();
         let fitting = [("retention.ms", "604800000"), ("max.message.bytes", "2000000")];

@@ -109,7 +109,7 @@ async fn a_relay_that_does_not_come_on_is_named<S: TestStore>() {
     let findings = examined(&world, &IMPATIENT).await;
 
     assert_eq!(codes(&findings, "relay/stuck"), ["stage-lags"]);
-    assert_says(one(&findings, "stage-lags"), &["1 events wait in the log"]);
+    assert_says(one(&findings, "stage-lags"), &["1 event waits in the log"]);
     broker.set_down(false);
     eventually("it has come on", async || {
         codes(&examined(&world, &IMPATIENT).await, "relay/stuck").is_empty()
@@ -138,8 +138,8 @@ async fn keys_that_wait_and_dead_letters_are_counted<S: TestStore>() {
 
     assert_eq!(codes(&findings, "relay/blocks"), [""; 0], "a key may wait a little");
     assert_eq!(codes(&findings, "relay/parks"), ["keys-parked", "dead-letters"]);
-    assert_says(one(&findings, "keys-parked"), &["1 keys", "list --stage relay/parks"]);
-    assert_says(one(&findings, "dead-letters"), &["1 dead letters, 1 of them from the last day"]);
+    assert_says(one(&findings, "keys-parked"), &["1 key waits for a person", "list --stage relay/parks"]);
+    assert_says(one(&findings, "dead-letters"), &["1 dead letter, 1 of them from the last day"]);
     let filter = DeadLetterFilter { stage: Some(Stage::relay("parks")), ..DeadLetterFilter::default() };
     let discarded = async || {
         world.outbox.discard(&filter, &Terms::new("ann", "mended")).await.unwrap();

@@ -10,7 +10,7 @@ use crate::{
         BrokerError, Examination, SubscriptionConfig,
         topic_finding::{limit_drops, of_retention, partitions_differ, position_lost, topic_name},
     },
-    finding::{Bytes, Finding},
+    finding::{Bytes, Finding, counted},
 };
 use rdkafka::{Offset, TopicPartitionList, consumer::Consumer};
 use std::{collections::BTreeSet, time::Duration};
@@ -37,11 +37,13 @@ struct First {
 
 impl Link {
     pub(super) async fn examine(&self, asked: &Examination) -> Result<Vec<Finding>, BrokerError> {
+        // Without a topic to look at it would ask nothing, and not notice that nobody answers.
+        self.inspect().await?;
         let (mut findings, mut firsts) = (Vec::new(), Vec::new());
         for topic in &asked.topics {
             let Some(place) = self.place_of(topic).await? else { continue };
             if place.partitions != usize::from(self.config.partitions) {
-                let found = format!("{} partitions", place.partitions);
+                let found = counted(place.partitions, "partition", "partitions");
                 findings.push(partitions_differ(topic, &found, self.config.partitions));
             }
             if let Some(settings) = self.settings_of(topic).await? {
@@ -107,7 +109,8 @@ impl Link {
                 code: "events-too-large",
                 about: topic_name(topic),
                 problem: format!(
-                    "it takes {bytes} bytes as one message, and an event may have {most} (`event_bytes_max`)"
+                    "it takes {} as one message, and an event may have {most} (`event_bytes_max`)",
+                    counted(bytes, "byte", "bytes")
                 ),
                 why: "what is between them is enqueued, and then refused by the broker and set aside",
                 fix: format!("set `max.message.bytes={wanted}`, or a lower `event_bytes_max`"),
@@ -194,7 +197,8 @@ fn of_copies(topic: &str, place: &Place, in_sync_min: u32) -> Option<Finding> {
             code: "copies-missing",
             about: topic_name(topic),
             problem: format!(
-                "`min.insync.replicas` is {min}, and a partition has {copies} copies, {in_sync} of them in sync"
+                "`min.insync.replicas` is {min}, and a partition has {}, {in_sync} of them in sync",
+                counted(copies, "copy", "copies")
             ),
             why: "the servers confirm nothing there, and events wait in the store",
             fix:

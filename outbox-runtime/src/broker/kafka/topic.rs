@@ -7,7 +7,7 @@ use super::{
     error::{NAME, is_topic_missing, of, of_code, refused, unavailable},
     link::{FRAME_BYTES_MAX, Link},
 };
-use crate::broker::BrokerError;
+use crate::{broker::BrokerError, finding::counted};
 use rdkafka::{
     admin::{AdminClient, AdminOptions, ConfigResource, NewTopic, ResourceSpecifier, TopicReplication},
     consumer::Consumer,
@@ -46,7 +46,7 @@ impl Link {
         if found != wanted {
             return Err(mismatch(
                 topic,
-                &format!("{found} partitions"),
+                &counted(found, "partition", "partitions"),
                 &format!("{wanted}"),
                 SAME_PARTITIONS,
             ));

@@ -1,12 +1,12 @@
 //! What is wrong with topics and the durables of their consumers, or will be.
 
-use super::{NatsBroker, position, topic};
+use super::{NatsBroker, look_into_account, position, topic};
 use crate::{
     broker::{
         BrokerError, Examination,
         topic_finding::{limit_drops, of_retention, partitions_differ, position_lost},
     },
-    finding::{Bytes, Finding},
+    finding::{Bytes, Finding, counted},
     held::Stage,
 };
 use async_nats::jetstream::{
@@ -20,6 +20,7 @@ const ACTION: &str = "examine the topics";
 impl NatsBroker {
     pub(super) async fn examine_topics(&self, asked: &Examination) -> Result<Vec<Finding>, BrokerError> {
         let context = self.live_context(ACTION).await?;
+        look_into_account(context).await?;
         let mut findings = Vec::new();
         for topic in &asked.topics {
             let Some(stream) = topic::find(context, ACTION, topic).await? else { continue };
@@ -65,7 +66,8 @@ impl NatsBroker {
 /// The limits beyond which something is removed.
 fn limit_of(stream: &Config) -> Option<String> {
     let limits = [
-        (stream.max_messages > 0).then(|| format!("{} messages (`max_msgs`)", stream.max_messages)),
+        (stream.max_messages > 0)
+            .then(|| format!("{} (`max_msgs`)", counted(stream.max_messages, "message", "messages"))),
         (stream.max_messages_per_subject > 0)
             .then(|| format!("{} of a subject (`max_msgs_per_subject`)", stream.max_messages_per_subject)),
         (stream.max_bytes > 0).then(|| format!("{} (`max_bytes`)", Bytes(stream.max_bytes.unsigned_abs()))),
@@ -82,8 +84,13 @@ fn of_durables(topic: &str, consumer: &str, durables: &[consumer::Info]) -> Opti
         code: "deliveries-limited",
         about: Stage::consumer(consumer).to_string(),
         problem: format!(
-            "{} of its durables on the stream `{topic}` give an event {least} times at most (`max_deliver`)",
-            limited.len()
+            "{} an event {} at most (`max_deliver`)",
+            counted(
+                limited.len(),
+                &format!("of its durables on the stream `{topic}` gives"),
+                &format!("of its durables on the stream `{topic}` give")
+            ),
+            counted(least, "time", "times")
         ),
         why: "after that it stays in the stream and is given to nobody any more: it is neither handled nor set aside",
         fix: "set `max_deliver: -1`; a process of the consumer does so when it takes the partition"

@@ -96,8 +96,7 @@ impl Broker for NatsBroker {
     fn connect(&self) -> BoxFuture<'_, Result<(), BrokerError>> {
         Box::pin(async {
             let context = self.live_context("connect").await?;
-            // The one question that says whether JetStream is on. What a server answers differs by version.
-            let _: serde_json::Value = request(context, "read the account", "INFO", &NoBody {}).await?;
+            look_into_account(context).await?;
             for topic in &self.config.topics {
                 self.declare(topic).await?;
             }
@@ -195,6 +194,12 @@ fn report(event: &Event) {
         Event::ServerError(error) => tracing::error!(%error, "the NATS server reported an error"),
         event => tracing::warn!(%event, "the NATS client reported an event"),
     }
+}
+
+/// The one question that says whether JetStream is on. What a server answers differs by version.
+async fn look_into_account(context: &jetstream::Context) -> Result<(), BrokerError> {
+    let answer: Result<serde_json::Value, _> = request(context, "read the account", "INFO", &NoBody {}).await;
+    answer.map(drop)
 }
 
 /// One request to the JetStream API.

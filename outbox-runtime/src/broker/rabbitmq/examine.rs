@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     broker::{BrokerError, Examination, topic_finding::partitions_differ},
-    finding::Finding,
+    finding::{Finding, counted},
     held::Stage,
 };
 use lapin::{options::QueueDeclareOptions, protocol::AMQPSoftError, types::FieldTable};
@@ -65,7 +65,11 @@ impl Line {
             findings.push(Finding {
                 code: "queue-missing",
                 about: about.clone(),
-                problem: format!("{} of its queues are gone: {}", missing.len(), missing.join(", ")),
+                problem: format!(
+                    "{}: {}",
+                    counted(missing.len(), "of its queues is gone", "of its queues are gone"),
+                    missing.join(", ")
+                ),
                 why: "what is published meanwhile for their partitions passes the consumer by",
                 fix: "start a process of the consumer, which makes them anew; then replay the range of the log to the relay \
                       (`outbox replay start --relay …`)"

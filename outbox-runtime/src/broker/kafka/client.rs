@@ -17,6 +17,9 @@ use tokio::sync::Notify;
 /// After so long a call that waits for an answer looks whether the server has refused the connection.
 const SLICE: Duration = Duration::from_secs(1);
 
+/// The client says again and again that it reaches nobody; so often it is passed on.
+const DOWN_EVERY: Duration = Duration::from_secs(60);
+
 /// A client that reads: one of a consumer's partition, or one that asks about topics.
 pub(super) type Reader = BaseConsumer<Context>;
 
@@ -27,6 +30,8 @@ pub(super) struct Heard {
     refusal: Mutex<Option<(Code, String)>>,
     /// Something has come.
     pub(super) arrived: Notify,
+    /// When it was last passed on that no server can be reached.
+    told_down: Mutex<Option<Instant>>,
 }
 
 impl Heard {
@@ -37,6 +42,16 @@ impl Heard {
             BrokerError::Refused { problem, .. } => Some(refused(action, &problem, reason)),
             other => Some(other),
         }
+    }
+
+    /// Whether it is time to pass on that no server can be reached.
+    fn is_down_news(&self) -> bool {
+        let mut told = self.told_down.lock().expect("no panic holds this lock");
+        let is_news = told.is_none_or(|told| told.elapsed() >= DOWN_EVERY);
+        if is_news {
+            *told = Some(Instant::now());
+        }
+        is_news
     }
 }
 
@@ -60,8 +75,8 @@ impl ClientContext for Context {
                 *self.0.refusal.lock().expect("no panic holds this lock") = Some((code, reason.to_owned()));
                 self.0.arrived.notify_one();
             }
-            // Once for each outage. The client goes on by itself.
-            Code::AllBrokersDown => {
+            // The client goes on by itself.
+            Code::AllBrokersDown if self.0.is_down_news() => {
                 tracing::warn!(reason, "no server of Kafka can be reached; the client tries again");
             }
             _ => tracing::debug!(%code, reason, "the client of Kafka had an error"),

@@ -236,6 +236,9 @@ impl<S: Store> RunnerBuilder<S> {
         for broker in self.brokers() {
             start::wait_for_broker(deadline, &**broker, || broker.connect()).await?;
         }
+        if let Some(Consumers::Broker(Shown(broker))) = &self.consumers {
+            start::warn_of_order(&**broker, &handlers)?;
+        }
         let mut stages = Stages::new(self.settings.drain);
         let owner = Owner::new();
         for (config, Shown(broker)) in &self.relays {

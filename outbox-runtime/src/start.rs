@@ -6,7 +6,7 @@ use crate::{
     pause::Pauses,
     store::{Store, StoreError},
 };
-use outbox_schema::{Catalog, CatalogError, ConsumerEntry, Contract};
+use outbox_schema::{Catalog, CatalogError, ConsumedEvent, ConsumerEntry, Contract, OrderingMode};
 use std::{any::TypeId, collections::BTreeSet, time::Duration};
 use tokio::time::{Instant, error::Elapsed, sleep_until, timeout_at};
 
@@ -108,6 +108,32 @@ where
         }
         sleep_until(deadline.min(Instant::now() + pauses.next())).await;
     }
+}
+
+/// Tells of consumers whose events have an order that this broker does not keep.
+pub(crate) fn warn_of_order(broker: &dyn Broker, handlers: &[&HandlerEntry]) -> Result<(), RunError> {
+    let capabilities = broker.capabilities();
+    if capabilities.ordered {
+        return Ok(());
+    }
+    let catalog = Catalog::collect()?;
+    let is_keyed = |taken: &ConsumedEvent| {
+        catalog.events().iter().any(|event| {
+            event.ordering == OrderingMode::Keyed
+                && (event.event_type, event.event_version) == (taken.event_type, taken.event_version)
+        })
+    };
+    let takers = handlers.iter().filter(|handler| handler.events().iter().any(is_keyed));
+    let names: Vec<_> = takers.map(|handler| handler.entry.name).collect();
+    if !names.is_empty() {
+        tracing::warn!(
+            broker = capabilities.name,
+            consumers = names.join(", "),
+            "the broker gives no order per key, so events of one key may be handled out of order; consume from one that \
+             declares `ordered`, or declare the events `unordered` if no handler needs their order"
+        );
+    }
+    Ok(())
 }
 
 /// The handlers that are to run here: all of the catalog but those run elsewhere.

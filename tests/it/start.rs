@@ -1,10 +1,18 @@
 //! What a runner refuses to start with: each is one clear error, and nothing is left running.
 
+use futures_util::future::BoxFuture;
+use outbox::broker::{Broker, BrokerError, Capabilities, Outgoing, Published};
 use outbox::postgres::{PostgresConfig, PostgresStore};
 use outbox::sqlite::SqliteStore;
-use outbox::{Catalog, Outbox, RunError, StoreError};
+use outbox::{Catalog, Event, Outbox, RunError, StoreError, consumer};
+use outbox_tests::warnings::Warnings;
 use outbox_tests::world::World;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::convert::Infallible;
 use std::error::Error;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 async fn refusal(
@@ -134,4 +142,56 @@ async fn sqlite_tables_that_are_up_to_date_are_opened_beside_a_writer() {
 
     opened.expect("it waits for nobody").unwrap();
     writer.rollback().await;
+}
+
+#[derive(Debug, Event, Serialize, Deserialize, JsonSchema)]
+#[event(type = "start.loose", version = 1, topic = "start", unordered)]
+struct Loose {}
+
+#[consumer(name = "start.take-loose")]
+async fn take_loose(_event: Loose) -> Result<(), Infallible> {
+    Ok(())
+}
+
+/// A broker to consume from, whose topics have nothing to take.
+struct Empty {
+    ordered: bool,
+}
+
+impl Broker for Empty {
+    fn capabilities(&self) -> Capabilities {
+        let mut capabilities = Capabilities::least("empty");
+        capabilities.ordered = self.ordered;
+        capabilities
+    }
+
+    fn publish<'a>(&'a self, _: &'a [Outgoing<'a>]) -> BoxFuture<'a, Result<Vec<Published>, BrokerError>> {
+        unreachable!("nobody relays")
+    }
+
+    fn partitions<'a>(&'a self, _topic: &'a str) -> BoxFuture<'a, Result<Vec<String>, BrokerError>> {
+        Box::pin(std::future::ready(Ok(Vec::new())))
+    }
+}
+
+#[tokio::test]
+async fn a_broker_without_an_order_is_told_once_where_a_consumer_takes_events_with_a_key() {
+    let world = World::<SqliteStore>::start().await.expect("SQLite is always here");
+    let warned = async |consumers: [&'static str; 2], ordered: bool| {
+        let (warnings, _listening) = Warnings::listen();
+        let runner = world.runner_of(consumers).state(Arc::new(AtomicBool::default()));
+        let runner = runner.consume_from(Arc::new(Empty { ordered })).start().await.unwrap();
+        let lines = warnings.lines();
+        runner.stop().await.unwrap();
+        lines
+    };
+
+    let lines = warned(["start.take-loose", "world.note-sqlite"], false).await;
+    assert_eq!(lines.len(), 1, "{lines:#?}");
+    for part in ["WARN the broker gives no order per key", "handled out of order", "`ordered`", "`unordered`"]
+    {
+        assert!(lines[0].contains(part), "`{part}` is missing in {lines:#?}");
+    }
+    assert_eq!(warned(["start.take-loose", "world.note-sqlite"], true).await, [""; 0]);
+    assert_eq!(warned(["start.take-loose"; 2], false).await, [""; 0]);
 }

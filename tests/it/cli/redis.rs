@@ -23,10 +23,7 @@ async fn a_relay_publishes_to_redis() {
 async fn a_relay_works_with_topics_of_the_number_of_partitions_that_is_typed() {
     let Some(redis) = Redis::private().await else { return };
     let shop = Shop::migrated();
-    let outbox = Outbox::builder(SqliteStore::open(&shop.url()).await.unwrap()).build();
-    let mut tx = outbox.begin().await.unwrap();
-    let id = outbox.enqueue(&mut tx, &Ordered { order: 8 }).await.unwrap();
-    tx.commit().await.unwrap();
+    let (outbox, id) = shop.order().await;
 
     let relay = Relay::start(shop.command(&["relay", "--broker", &redis.url(), "--partitions", "3"]));
     until(async || outbox.state(id).await.unwrap() == EventState::Settled).await;

@@ -1,7 +1,10 @@
 //! `outbox replay`.
 
 use super::Session;
-use crate::cli::{args::ReplayArgs, database::Database, failure::Failure, json, text};
+use crate::{
+    StoreError,
+    cli::{args::ReplayArgs, database::Database, failure::Failure, json, text},
+};
 use std::process::ExitCode;
 
 /// Asks for the replay of a range, in one statement: whoever stops reading the answer stops nothing half-way. Fails when
@@ -17,6 +20,8 @@ pub(super) async fn start<S: Database>(
     };
     let (id, plan) = match planned {
         Ok(planned) => planned,
+        // Nothing is wrong with the database.
+        Err(unread @ StoreError::ReadsNoLog { .. }) => return Err(Failure::NoMatch(unread.to_string())),
         Err(source) => return Err(session.failed(source).await),
     };
     if session.as_json {

@@ -246,7 +246,8 @@ async fn a_range_is_counted_replayed_listed_and_taken_back() {
     assert_eq!(answer(&shop, &["replay", "cancel", &id]), json!({"replay": 2, "cancelled": true}));
     failed(&shop.run(&["replay", "cancel", &id]), 1);
     failed(&shop.run(&[&start[..], &["--key", "no such key"]].concat()), 1);
-    failed(&shop.run(&["replay", "start", "--consumer", "nobody", "--all"]), 1);
+    let error = failed(&shop.run(&["replay", "start", "--consumer", "nobody", "--all"]), 1);
+    assert!(error.starts_with("error: `consumer/nobody` does not read the log"), "{error}");
     failed(&shop.run(&start), 2);
     failed(&shop.run(&["replay", "start", "--all"]), 2);
     relay.stop().await.unwrap();

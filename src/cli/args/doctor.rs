@@ -13,8 +13,8 @@ pub(in crate::cli) struct DoctorArgs {
     /// A topic to look at; may be given several times [default: those of the newest events and of the consumers of this database]
     #[arg(long = "topic", value_name = "TOPIC", requires = "broker")]
     pub(in crate::cli) topics: Vec<String>,
-    /// A consumer with a database of its own, whose queues are looked at too (RabbitMQ; the others list theirs); may be given
-    /// several times
+    /// A consumer with a database of its own, which is looked at too (RabbitMQ), or before others (Kafka, where there are many); may
+    /// be given several times
     #[arg(long = "consumer", value_name = "NAME", requires = "broker")]
     pub(in crate::cli) consumers: Vec<String>,
     /// How long the consumers remember what they have handled (`Retention::inbox`)

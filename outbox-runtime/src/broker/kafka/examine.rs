@@ -54,7 +54,10 @@ impl Link {
         if firsts.is_empty() {
             return Ok(findings);
         }
-        for group in self.groups(&asked.consumers).await? {
+        let known = self.groups().await?;
+        let (groups, left_out) = chosen(known, &asked.consumers);
+        findings.extend((left_out > 0).then(|| groups_unread(groups.len(), left_out)));
+        for group in groups {
             findings.extend(self.lost_of(&group, &asked.topics, &firsts).await?);
         }
         Ok(findings)
@@ -134,15 +137,14 @@ impl Link {
         waiting(ACTION, look).await
     }
 
-    /// Every group that the servers know, and those that were named.
-    async fn groups(&self, named: &[String]) -> Result<BTreeSet<String>, BrokerError> {
+    /// Every group that the servers know.
+    async fn groups(&self) -> Result<BTreeSet<String>, BrokerError> {
         let (asker, limit) = (self.asker(ACTION)?, self.config.request_timeout);
         let look = move || {
             let list = ask(&asker, ACTION, limit, |client, slice| client.fetch_group_list(None, slice))?;
             Ok(list.groups().iter().map(|group| group.name().to_owned()).collect::<BTreeSet<_>>())
         };
-        let known = waiting(ACTION, look).await?;
-        Ok(known.into_iter().chain(named.iter().cloned()).take(GROUPS_MAX).collect())
+        waiting(ACTION, look).await
     }
 
     /// What is gone before the group has read it. One whose positions this user may not read is passed over.
@@ -188,6 +190,30 @@ impl Link {
     }
 }
 
+/// The groups to look at, those that were named first, and how many are left out.
+fn chosen(mut known: BTreeSet<String>, named: &[String]) -> (Vec<String>, usize) {
+    let named: BTreeSet<String> = named.iter().cloned().collect();
+    known.retain(|group| !named.contains(group));
+    let mut groups: Vec<String> = named.into_iter().chain(known).collect();
+    let left_out = groups.len().saturating_sub(GROUPS_MAX);
+    groups.truncate(GROUPS_MAX);
+    (groups, left_out)
+}
+
+fn groups_unread(read: usize, left_out: usize) -> Finding {
+    Finding {
+        code: "groups-unread",
+        about: "server".to_owned(),
+        problem: format!(
+            "the positions of {read} groups were looked at, and {}",
+            counted(left_out, "group was left out", "groups were left out")
+        ),
+        why: "what was removed before one of the others had read it is not found",
+        fix: "name the consumers that matter (`Examination::consumers`, here `--consumer`): they are looked at first"
+            .to_owned(),
+    }
+}
+
 /// Fewer copies than a confirmation takes.
 fn of_copies(topic: &str, place: &Place, in_sync_min: u32) -> Option<Finding> {
     let min = usize::try_from(in_sync_min).unwrap_or(usize::MAX);
@@ -220,7 +246,18 @@ fn of_copies(topic: &str, place: &Place, in_sync_min: u32) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Place, of_copies};
+    use super::{GROUPS_MAX, Place, chosen, groups_unread, of_copies};
+
+    #[test]
+    fn groups_that_were_named_are_looked_at_first_and_those_left_out_are_counted() {
+        let known = || (0..GROUPS_MAX).map(|n| format!("group-{n:03}")).collect();
+        let (groups, left_out) = chosen(known(), &["group-049".to_owned()]);
+        assert_eq!((groups.len(), left_out), (GROUPS_MAX, 0));
+        let (groups, left_out) = chosen(known(), &["other".to_owned(), "group-049".to_owned()]);
+        assert_eq!((groups.len(), left_out), (GROUPS_MAX, 1));
+        assert_eq!(groups[..2], ["group-049", "other"]);
+        assert!(groups_unread(GROUPS_MAX, 1).problem.ends_with("and 1 group was left out"));
+    }
 
     #[test]
     fn copies_are_held_against_what_a_confirmation_takes() {

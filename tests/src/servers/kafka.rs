@@ -216,10 +216,17 @@ impl Kafka {
         let wait = move || {
             let client: BaseConsumer = config.create().expect("a client is made");
             let started = Instant::now();
-            let is_usable = |partition| client.fetch_watermarks(&topic, partition, PATIENCE).is_ok();
-            while !(0..i32::try_from(partitions).expect("a topic has few partitions")).all(is_usable) {
+            // A client that has once heard of fewer partitions waits for the others until it asks again.
+            let knows_all = || {
+                let metadata = client.fetch_metadata(Some(&topic), PATIENCE).expect("the server answers");
+                metadata.topics()[0].partitions().len() == partitions
+            };
+            while !knows_all() {
                 assert!(started.elapsed() < PATIENCE, "the partitions are not there in time");
                 std::thread::sleep(Duration::from_millis(20));
+            }
+            for partition in 0..i32::try_from(partitions).expect("a topic has few partitions") {
+                borders(&client, &topic, partition);
             }
         };
         tokio::task::spawn_blocking(wait).await.expect("the partitions are there in time");

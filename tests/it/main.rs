@@ -26,6 +26,7 @@ mod leading;
 mod macros;
 mod malformed;
 mod measured;
+mod pool;
 mod promise;
 mod quickstart;
 mod relays;

@@ -25,6 +25,22 @@ use time::{
 const TWIN: &str = "outboxtwin";
 const TWIN_VERSION: &str = "outboxtwinversion";
 const ON_POISON: &str = "outboxonpoison";
+/// Every attribute that [`attributes`] gives beside user headers.
+pub(crate) const NAMES: [&str; 13] = [
+    "specversion",
+    "id",
+    "source",
+    "type",
+    "time",
+    "dataschema",
+    "sequence",
+    ON_POISON,
+    "partitionkey",
+    "traceparent",
+    "tracestate",
+    TWIN,
+    TWIN_VERSION,
+];
 /// The user headers as one JSON object, from a writer that makes one attribute of each column of the log, as Debezium does.
 const USER_HEADERS: &str = "outboxheaders";
 /// How the payload of a malformed message is written where it is not plain text.
@@ -68,10 +84,12 @@ pub struct Place<'a> {
 /// # Panics
 /// When the year has more than four digits, as in no time that a store gives.
 #[must_use]
-pub fn attributes(envelope: &Envelope) -> Vec<(&str, Cow<'_, str>)> {
+pub fn attributes<'a>(envelope: &'a Envelope) -> Vec<(&'a str, Cow<'a, str>)> {
     let occurred_at = envelope.occurred_at.to_offset(UtcOffset::UTC);
     let time = occurred_at.format(TIME).expect("a time of a database has a year of four digits");
-    let mut attributes: Vec<(&str, Cow<'_, str>)> = vec![
+    let mut attributes: Vec<(&'a str, Cow<'a, str>)> =
+        Vec::with_capacity(NAMES.len() + envelope.headers.len());
+    attributes.extend([
         ("specversion", "1.0".into()),
         ("id", envelope.id.to_string().into()),
         ("source", envelope.source.as_str().into()),
@@ -80,10 +98,10 @@ pub fn attributes(envelope: &Envelope) -> Vec<(&str, Cow<'_, str>)> {
         ("dataschema", envelope.dataschema.as_str().into()),
         ("sequence", envelope.seq.to_string().into()),
         (ON_POISON, envelope.on_poison.as_str().into()),
-    ];
-    let mut optional = |name, value: Option<&'_ String>| {
+    ]);
+    let mut optional = |name, value: Option<&'a String>| {
         if let Some(value) = value {
-            attributes.push((name, value.clone().into()));
+            attributes.push((name, value.as_str().into()));
         }
     };
     optional("partitionkey", envelope.key.as_ref());
@@ -337,6 +355,14 @@ pub(super) mod tests {
 
     pub(in crate::broker) fn place() -> Place<'static> {
         Place { topic: "orders", position: 9, stored_at: OffsetDateTime::UNIX_EPOCH }
+    }
+
+    #[test]
+    fn the_names_are_those_of_an_event_that_has_all() {
+        let envelope =
+            Envelope { event: NewEvent { headers: Headers::new(), ..envelope().event }, ..envelope() };
+        let names: Vec<&str> = attributes(&envelope).into_iter().map(|(name, _)| name).collect();
+        assert_eq!(names, NAMES);
     }
 
     #[test]

@@ -60,6 +60,7 @@ pub async fn check<S: Store>(fresh: impl AsyncFn() -> S) {
         claiming::an_event_is_claimed_once,
         claiming::an_event_set_aside_is_not_claimed_before_a_person_asks_for_it,
         claiming::a_rolled_back_claim_is_claimed_again,
+        claiming::a_commit_that_begins_the_next_transaction_stands_without_it,
         claiming::two_deliveries_at_once_are_one_claim,
         claiming::consumers_claim_apart,
         claiming::an_event_of_another_source_is_another_event,

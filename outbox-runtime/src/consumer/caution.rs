@@ -1,6 +1,7 @@
 //! Works through what may hold an event that ends the process: in small lots, each to its end.
 
 use super::{
+    chain::Chain,
     lanes::Work,
     run::{Session, WAIT_MAX, token_of},
     step::{Handled, StepError},
@@ -128,8 +129,11 @@ impl<S: Store> Session<'_, S> {
             self.grant.moved();
             let token = token_of(work);
             let handled = match token {
-                Some(token) => consumer.handle(work, Some((&mut *subscription, token))).await?,
-                None => self.worker.handle(work).await?,
+                Some(token) => {
+                    let ack = Some((&mut *subscription, token));
+                    consumer.handle(work, ack, &mut Chain::of_one()).await?
+                }
+                None => self.worker.handle(work, &mut Chain::of_one()).await?,
             };
             cleared += u32::from(!matches!(handled, Handled::Duplicate | Handled::Ignored));
             self.note(token, handled);
@@ -149,7 +153,7 @@ impl<S: Store> Session<'_, S> {
             let mut done = Vec::with_capacity(lane.len());
             for work in lane {
                 grant.moved();
-                done.push((token_of(&work), worker.handle(&work).await?));
+                done.push((token_of(&work), worker.handle(&work, &mut Chain::of_one()).await?));
             }
             Ok::<_, StepError>(done)
         };

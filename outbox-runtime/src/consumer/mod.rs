@@ -2,6 +2,7 @@
 
 mod argument;
 mod caution;
+mod chain;
 mod context;
 mod decode;
 mod extract;

@@ -1,6 +1,7 @@
 //! Works one share of a consumer: fills memory from the subscription, runs steps, acks, and waits.
 
 use super::{
+    chain::Chain,
     lanes::{Lanes, Work},
     step::{Consumer, Handled, StepError},
 };
@@ -15,11 +16,9 @@ use crate::{
     suspicion::Suspicion,
     telemetry,
 };
-use futures_util::{
-    FutureExt,
-    stream::{FuturesUnordered, StreamExt},
-};
-use std::{pin::pin, sync::Arc, time::Duration};
+use futures_util::stream::{FuturesUnordered, StreamExt};
+use std::{future::poll_fn, pin::pin, sync::Arc, task::Poll, time::Duration};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 /// The longest wait for a delivery before the loop looks around again.
 pub(super) const WAIT_MAX: Duration = Duration::from_secs(5);
@@ -98,11 +97,11 @@ pub(crate) async fn run<S: Store>(worker: &ConsumerWorker<S>, grant: &Grant) -> 
 impl<S: Store> ConsumerWorker<S> {
     /// Handles one piece of work beside others. What passes by itself is tried again here at first, since an error ends the
     /// whole session: a conflict or a wait for a connection must not end the steps of other lanes.
-    pub(super) async fn handle(&self, work: &Work) -> Result<Handled, StepError> {
+    pub(super) async fn handle(&self, work: &Work, chain: &mut Chain<'_, S>) -> Result<Handled, StepError> {
         let limit = self.consumer.handler.timeout * 2 + STEP_GRACE;
         let mut pauses = Pauses::default();
         for _ in 1..STEP_TRIES {
-            match within(limit, self.consumer.handle(work, None)).await {
+            match within(limit, Box::pin(self.consumer.handle(work, None, chain))).await {
                 Err(error) if error.is_transient() => {
                     tokio::time::sleep(pauses.next()).await;
                     self.await_writes().await?;
@@ -110,7 +109,23 @@ impl<S: Store> ConsumerWorker<S> {
                 ended => return ended,
             }
         }
-        within(limit, self.consumer.handle(work, None)).await
+        within(limit, Box::pin(self.consumer.handle(work, None, chain))).await
+    }
+
+    /// Handles work and then what else is ready, as long as that needs no new connection.
+    async fn series(&self, lane: Lane, work: Work, lanes: &Lanes, tell: &UnboundedSender<Ended>) {
+        let mut chain = Chain::along(lanes);
+        let mut next = Some((lane, work));
+        while let Some((lane, work)) = next {
+            let result = self.handle(&work, &mut chain).await;
+            if result.is_ok() {
+                lanes.finished(lane);
+            }
+            // Nobody is told when the loop is gone, and its steps with it.
+            let _ = tell.send(Ended { result, token: token_of(&work) });
+            next = if chain.goes_on() { lanes.pop() } else { None };
+        }
+        chain.end(self.consumer.outbox.store()).await;
     }
 
     /// How many handlers may run at once.
@@ -137,7 +152,7 @@ impl<S: Store> ConsumerWorker<S> {
             worker: self,
             grant,
             pauses,
-            lanes: Lanes::default(),
+            lanes: Arc::default(),
             watch: HeldWatch::new(self.poll, Filter { topics: self.consumer.topics(), ..Filter::default() }),
             suspicion,
             alone: None,
@@ -185,27 +200,26 @@ pub(super) struct Session<'a, S: Store> {
     pub(super) worker: &'a ConsumerWorker<S>,
     pub(super) grant: &'a Grant,
     pub(super) pauses: &'a mut Pauses,
-    lanes: Lanes,
+    lanes: Arc<Lanes>,
     pub(super) watch: HeldWatch,
     pub(super) suspicion: Suspicion,
     /// A due head that ended a process before: tried when nothing else is in work.
     alone: Option<HeldEvent>,
 }
 
-/// A step that ended: its lane, how, and what to ack.
+/// A step that ended: how, and what to ack.
 struct Ended {
-    lane: Lane,
     result: Result<Handled, StepError>,
     token: Option<AckToken>,
 }
 
-/// The steps under way, and those that ended and are not looked at yet.
+/// The series of steps under way, and the steps that ended and are not looked at yet.
 struct Steps<F> {
     running: FuturesUnordered<F>,
-    ended: Vec<Ended>,
+    ended: UnboundedReceiver<Ended>,
 }
 
-impl<F: Future<Output = Ended>> Steps<F> {
+impl<F: Future<Output = ()>> Steps<F> {
     fn are_done(&self) -> bool {
         self.running.is_empty() && self.ended.is_empty()
     }
@@ -217,48 +231,49 @@ impl<F: Future<Output = Ended>> Steps<F> {
         loop {
             tokio::select! { biased;
                 done = &mut work => return done,
-                Some(ended) = self.running.next(), if !self.running.is_empty() => self.ended.push(ended),
+                Some(()) = self.running.next(), if !self.running.is_empty() => {}
             }
         }
     }
 
-    /// Waits until a step has ended; others that ended meanwhile are taken along.
+    /// Waits until a step has ended.
     ///
     /// # Cancel safety
     /// If dropped, no ended step is lost.
     async fn next_ended(&mut self) {
-        self.ended.extend(self.running.next().await);
-        while let Some(Some(ended)) = self.running.next().now_or_never() {
-            self.ended.push(ended);
-        }
+        // A series goes on behind a step that ended, and tells of it while it is polled.
+        poll_fn(|cx| {
+            let series = self.running.poll_next_unpin(cx);
+            if series.is_pending() && self.ended.is_empty() { Poll::Pending } else { Poll::Ready(()) }
+        })
+        .await;
     }
 }
 
 impl<S: Store> Session<'_, S> {
-    /// Steps of different lanes side by side; acks follow their commits.
+    /// Series of steps side by side, each step of another lane; acks follow their commits.
     async fn in_parallel(
         &mut self,
         subscription: &mut (dyn Subscription + 'static),
         concurrency: usize,
     ) -> Result<(), StepError> {
-        let worker = self.worker;
-        let start = |lane: Lane, work: Work| async move {
-            let result = worker.handle(&work).await;
-            Ended { lane, result, token: token_of(&work) }
-        };
-        let mut steps = Steps { running: FuturesUnordered::new(), ended: Vec::new() };
+        let (worker, lanes) = (self.worker, Arc::clone(&self.lanes));
+        let (tell, ended) = unbounded_channel();
+        let start = |lane, work| worker.series(lane, work, &lanes, &tell);
+        let mut steps = Steps { running: FuturesUnordered::new(), ended };
         let worked = self.beside_each_other(subscription, concurrency, &mut steps, start).await;
         // What has broken all connections is about to be remembered by one of these, and would else do so again.
         if worked.as_ref().is_err_and(|error| !error.is_lease_lost()) {
+            lanes.close(true);
             while !steps.running.is_empty() {
                 self.grant.moved();
-                let _ = tokio::time::timeout(WAIT_MAX, steps.next_ended()).await;
+                let _ = tokio::time::timeout(WAIT_MAX, steps.running.next()).await;
             }
         }
         worked
     }
 
-    async fn beside_each_other<F: Future<Output = Ended>>(
+    async fn beside_each_other<F: Future<Output = ()>>(
         &mut self,
         subscription: &mut (dyn Subscription + 'static),
         concurrency: usize,
@@ -271,9 +286,8 @@ impl<S: Store> Session<'_, S> {
             if stopping && steps.are_done() {
                 return Ok(subscription.flush().await?);
             }
-            let ended: Vec<Ended> = steps.ended.drain(..).collect();
-            let mut tokens = Vec::with_capacity(ended.len());
-            for ended in ended {
+            let mut tokens = Vec::new();
+            while let Ok(ended) = steps.ended.try_recv() {
                 tokens.extend(self.end(ended)?);
             }
             if !tokens.is_empty() {
@@ -287,7 +301,8 @@ impl<S: Store> Session<'_, S> {
                 self.alone(subscription, head).await?;
                 continue;
             }
-            while !stopping && self.alone.is_none() && steps.running.len() < concurrency {
+            self.lanes.close(stopping || self.alone.is_some());
+            while steps.running.len() < concurrency {
                 let Some((lane, work)) = self.lanes.pop() else { break };
                 steps.running.push(start(lane, work));
             }
@@ -322,13 +337,10 @@ impl<S: Store> Session<'_, S> {
             }
             if let Some((lane, work)) = self.lanes.pop() {
                 let token = token_of(&work);
-                let result = match token {
-                    Some(token) => {
-                        self.worker.consumer.handle(&work, Some((&mut *subscription, token))).await
-                    }
-                    None => self.worker.consumer.handle(&work, None).await,
-                };
-                let token = self.end(Ended { lane, result, token })?;
+                let ack = token.map(|token| (&mut *subscription, token));
+                let handled = self.worker.consumer.handle(&work, ack, &mut Chain::of_one()).await?;
+                self.lanes.finished(lane);
+                self.note(token, handled);
                 subscription.ack(token.as_slice()).await?;
                 self.note_charge().await?;
                 continue;
@@ -378,11 +390,8 @@ impl<S: Store> Session<'_, S> {
     }
 
     fn end(&mut self, ended: Ended) -> Result<Option<AckToken>, StepError> {
-        let Ended { lane, result, token } = ended;
-        let handled = result?;
-        self.note(token, handled);
-        self.lanes.finished(lane);
-        Ok(token)
+        self.note(ended.token, ended.result?);
+        Ok(ended.token)
     }
 
     /// What an ended step says about the pauses, and about the events that wait.

@@ -15,6 +15,7 @@
 
 use super::{
     Context, HandlerEntry, HandlerError, Invocation, States,
+    chain::Chain,
     decode::{Route, route},
     lanes::Work,
 };
@@ -31,7 +32,7 @@ use crate::{
     telemetry::{self, Outcome},
     wake::Nudge,
 };
-use futures_util::FutureExt;
+use futures_util::{FutureExt, future::BoxFuture};
 use outbox_schema::EncodedEvent;
 use std::{
     any::Any,
@@ -106,7 +107,12 @@ impl<S: Store> Consumer<S> {
     ///
     /// # Cancel safety
     /// If dropped, the transaction rolls back; the work comes again.
-    pub(super) async fn handle(&self, work: &Work, ack: AckInTransaction<'_>) -> Result<Handled, StepError> {
+    pub(super) async fn handle(
+        &self,
+        work: &Work,
+        ack: AckInTransaction<'_>,
+        chain: &mut Chain<'_, S>,
+    ) -> Result<Handled, StepError> {
         let (event, attempts_before, is_alone) = match work {
             Work::Delivered(delivery) => (delivery.event.as_ref(), None, false),
             Work::Held(held) => (Ok(&held.envelope), Some(held.attempts), held.tried_alone),
@@ -114,14 +120,19 @@ impl<S: Store> Consumer<S> {
         let envelope = event.unwrap_or_else(|malformed| &malformed.envelope);
         let case = Case { consumer: self, envelope, attempts_before, is_alone };
         if self.has_ended_process(envelope.id) {
+            chain.end(self.outbox.store()).await;
             let handled = case.refused(suspicion::failure(), false).await?;
             self.charge(None);
             return Ok(handled);
         }
-        let (event, body) = match route(event, &self.handler.events()) {
+        let route = route(event, &self.handler.events());
+        if !matches!(route, Route::Handle { .. } | Route::Behind(_)) {
+            chain.end(self.outbox.store()).await;
+        }
+        let (event, body) = match route {
             Route::Handle { event, body } => (event, body),
             Route::Ignore => return case.done_without_running(Handled::Ignored).await,
-            Route::Behind(twin) => return case.behind(twin).await,
+            Route::Behind(twin) => return case.behind(twin, chain).await,
             Route::Newer(problem) => return case.not_yet(problem).await,
             Route::Refuse { reason, problem } => {
                 return case.refused(Failure { reason, error_chain: problem }, true).await;
@@ -129,7 +140,7 @@ impl<S: Store> Consumer<S> {
         };
         let event =
             EncodedEvent { event_type: event.event_type, event_version: event.event_version, payload: &body };
-        case.run(event, ack).await
+        case.run(event, ack, chain).await
     }
 
     /// The topics of what it takes.
@@ -166,13 +177,18 @@ impl<S: Store> Case<'_, S> {
         self.consumer.outbox.store()
     }
 
-    async fn run(&self, event: EncodedEvent<'_>, ack: AckInTransaction<'_>) -> Result<Handled, StepError> {
-        let (mut tx, token) = match self.claim().await? {
+    async fn run(
+        &self,
+        event: EncodedEvent<'_>,
+        ack: AckInTransaction<'_>,
+        chain: &mut Chain<'_, S>,
+    ) -> Result<Handled, StepError> {
+        let (mut tx, token) = match self.claim(chain).await? {
             ControlFlow::Continue(claimed) => claimed,
             ControlFlow::Break(ended) => return Ok(ended),
         };
         match self.call(&mut tx, event).await {
-            Ok(()) => self.commit(tx, token, ack).await,
+            Ok(()) => self.commit(tx, token, ack, chain).await,
             // A handler that takes too long may have its connection closed for that.
             Err((failure, false))
                 if failure.reason != TIMEOUT && !self.store().is_connected(&mut tx).await =>
@@ -187,8 +203,11 @@ impl<S: Store> Case<'_, S> {
     }
 
     /// Begins the handler's transaction, unless the event ends here.
-    async fn claim(&self) -> Result<ControlFlow<Handled, (S::Tx, HandlerToken)>, StepError> {
-        let mut tx = self.store().begin_handler(self.consumer.handler.timeout).await?;
+    async fn claim(
+        &self,
+        chain: &mut Chain<'_, S>,
+    ) -> Result<ControlFlow<Handled, (S::Tx, HandlerToken)>, StepError> {
+        let mut tx = chain.begin(self.store(), self.consumer.handler.timeout).await?;
         let claim = Claim {
             envelope: self.envelope,
             from_held: self.attempts_before.is_some(),
@@ -228,8 +247,8 @@ impl<S: Store> Case<'_, S> {
     /// Ends the older half of a pair of which this build takes only the newer one. That came before it, so it is handled or
     /// stands held, unless the build before this one took only the older half and got no further: then the pair has had no
     /// effect, and must not vanish.
-    async fn behind(&self, twin: Twin) -> Result<Handled, StepError> {
-        let tx = match self.claim().await? {
+    async fn behind(&self, twin: Twin, chain: &mut Chain<'_, S>) -> Result<Handled, StepError> {
+        let tx = match self.claim(chain).await? {
             ControlFlow::Continue((tx, _)) => tx,
             ControlFlow::Break(ended) => return Ok(ended),
         };
@@ -282,10 +301,11 @@ impl<S: Store> Case<'_, S> {
         mut tx: S::Tx,
         token: HandlerToken,
         ack: AckInTransaction<'_>,
+        chain: &mut Chain<'_, S>,
     ) -> Result<Handled, StepError> {
         let committed = match self.store().prove_handler(&mut tx, &self.consumer.fence, &token).await {
             Ok(()) => match self.write_own(&mut tx, ack).await {
-                Ok(()) => self.store().commit_proven(tx).await,
+                Ok(()) => chain.commit(self.store(), tx, self.consumer.handler.timeout).await,
                 Err(error) => {
                     self.store().rollback(tx).await;
                     return Err(error);
@@ -414,8 +434,11 @@ impl<S: Store> Case<'_, S> {
         attempt.judge()
     }
 
-    async fn apply(&self, change: Change) -> Result<(), StepError> {
-        Ok(self.store().apply(&self.consumer.fence, std::slice::from_ref(&change)).await?)
+    /// Boxed, since it is seldom needed, and every step would be twice as large by it.
+    fn apply(&self, change: Change) -> BoxFuture<'_, Result<(), StepError>> {
+        Box::pin(
+            async move { Ok(self.store().apply(&self.consumer.fence, std::slice::from_ref(&change)).await?) },
+        )
     }
 }
 

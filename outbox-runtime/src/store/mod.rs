@@ -238,6 +238,16 @@ pub trait Store: Clone + Send + Sync + 'static {
     }
     /// Commits a transaction that was proven, and in which no statement failed since.
     fn commit_proven(&self, tx: Self::Tx) -> impl Future<Output = Result<(), StoreError>> + Send;
+    /// As [`Store::commit_proven`], and begins the next handler's transaction on the same connection, in one round trip
+    /// where the store can; `None` where it can't. It is used at once or rolled back.
+    fn commit_and_begin(
+        &self,
+        tx: Self::Tx,
+        timeout: Duration,
+    ) -> impl Future<Output = Result<Option<Self::Tx>, StoreError>> + Send {
+        let _ = timeout;
+        async move { self.commit_proven(tx).await.map(|()| None) }
+    }
 
     /// Dead letters by number, at most `max`.
     fn dead_letters(

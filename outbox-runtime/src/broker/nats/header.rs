@@ -1,11 +1,14 @@
 //! CloudEvents attributes as headers of NATS: the prefix `ce-`, and values percent-encoded as the binding asks.
 
 use crate::{
-    broker::content::{self, Content},
+    broker::{
+        cloudevents::NAMES,
+        content::{self, Content},
+    },
     envelope::Headers,
 };
-use async_nats::HeaderMap;
-use std::{borrow::Cow, fmt::Write};
+use async_nats::{HeaderMap, HeaderName, header::IntoHeaderName};
+use std::{borrow::Cow, collections::HashMap, fmt::Write, sync::LazyLock};
 
 const PREFIX: &str = "ce-";
 const CONTENT_TYPE_NAME: &str = "content-type";
@@ -17,16 +20,28 @@ pub(super) fn write(content: &Content<'_>, message_id: uuid::Uuid) -> (HeaderMap
     let mut headers = HeaderMap::new();
     // The line that opens a header block and the empty one that closes it.
     let mut bytes = "NATS/1.0\r\n\r\n".len();
-    let mut insert = |name: &str, value: &str| {
-        bytes += name.len() + ": \r\n".len() + value.len();
+    let mut insert = |name: HeaderName, value: &str| {
+        let name_text: &str = name.as_ref();
+        bytes += name_text.len() + ": \r\n".len() + value.len();
         headers.insert(name, value);
     };
-    insert(MESSAGE_ID_NAME, &message_id.to_string());
-    insert(CONTENT_TYPE_NAME, content.content_type);
+    insert(HeaderName::from_static(MESSAGE_ID_NAME), &message_id.to_string());
+    insert(HeaderName::from_static(CONTENT_TYPE_NAME), content.content_type);
     for (name, value) in &content.attributes {
-        insert(&format!("{PREFIX}{name}"), &encode(value));
+        insert(name_of(name), &encode(value));
     }
     (headers, bytes)
+}
+
+/// An attribute's header. The client checks and copies a name each time it is made, so those of every event are made once.
+fn name_of(attribute: &str) -> HeaderName {
+    static KNOWN: LazyLock<HashMap<&str, HeaderName>> =
+        LazyLock::new(|| NAMES.into_iter().map(|name| (name, new_name_of(name))).collect());
+    KNOWN.get(attribute).cloned().unwrap_or_else(|| new_name_of(attribute))
+}
+
+fn new_name_of(attribute: &str) -> HeaderName {
+    format!("{PREFIX}{attribute}").into_header_name()
 }
 
 /// The attributes in the headers of one message.

@@ -3,12 +3,12 @@
 use crate::{
     broker::{
         Malformed,
-        cloudevents::{CONTENT_TYPE_NAME, ContentMode, Parts, Place},
+        cloudevents::{CONTENT_TYPE_NAME, ContentMode, NAMES, Parts, Place},
         content, partition,
     },
     envelope::Envelope,
 };
-use std::{borrow::Cow, fmt, str::FromStr};
+use std::{borrow::Cow, collections::HashMap, fmt, str::FromStr, sync::LazyLock};
 use time::OffsetDateTime;
 
 const PREFIX: &str = "ce_";
@@ -47,12 +47,22 @@ type Field<'a> = (Cow<'a, str>, Cow<'a, str>);
 /// The fields of one event, and how many bytes they are.
 pub(super) fn write(envelope: &Envelope, mode: ContentMode) -> (Vec<Field<'_>>, usize) {
     let content = mode.write(envelope);
-    let mut fields: Vec<Field<'_>> = vec![(CONTENT_TYPE_NAME.into(), content.content_type.into())];
-    let attributes = content.attributes.into_iter();
-    fields.extend(attributes.map(|(name, value)| (format!("{PREFIX}{name}").into(), value)));
+    let mut fields: Vec<Field<'_>> = Vec::with_capacity(content.attributes.len() + 2);
+    fields.push((CONTENT_TYPE_NAME.into(), content.content_type.into()));
+    fields.extend(content.attributes.into_iter().map(|(name, value)| (name_of(name), value)));
     fields.push((DATA.into(), content.body));
     let bytes = fields.iter().map(|(name, value)| name.len() + value.len()).sum();
     (fields, bytes)
+}
+
+/// An attribute's field; the names of every event are made once.
+fn name_of(attribute: &str) -> Cow<'static, str> {
+    static KNOWN: LazyLock<HashMap<&str, String>> =
+        LazyLock::new(|| NAMES.into_iter().map(|name| (name, format!("{PREFIX}{name}"))).collect());
+    match KNOWN.get(attribute) {
+        Some(name) => name.as_str().into(),
+        None => format!("{PREFIX}{attribute}").into(),
+    }
 }
 
 /// The partition key, without reading the rest.

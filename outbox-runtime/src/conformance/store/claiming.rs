@@ -73,6 +73,28 @@ pub(super) async fn a_rolled_back_claim_is_claimed_again<S: Store>(store: S) {
     handle(&store, &fence, &envelope).await;
 }
 
+/// A store that begins none has nothing to show but the commit.
+pub(super) async fn a_commit_that_begins_the_next_transaction_stands_without_it<S: Store>(store: S) {
+    let fence = lead(&store, &Stage::consumer("c")).await;
+    let envelopes = envelopes(&store, &fence, &[event(Some("k"), 1), event(Some("k"), 2)]).await;
+    let (mut tx, claimed) = claim(&store, &fence, &envelopes[0]).await;
+    let token = fresh(claimed);
+    store.prove_handler(&mut tx, &fence, &token).await.expect("a handler's transaction is proven");
+
+    let begun = store.commit_and_begin(tx, LONG).await.expect("a handler commits");
+
+    if let Some(mut tx) = begun {
+        let next = Claim { envelope: &envelopes[1], from_held: false, window: LONG };
+        let claimed = store.claim(&mut tx, &fence, &next).await.expect("an event is claimed");
+        assert_ne!(fresh(claimed), token, "the second event is in the first one's transaction");
+        store.rollback(tx).await;
+    }
+    let (tx, claimed) = claim(&store, &fence, &envelopes[0]).await;
+    assert_eq!(claimed, Claimed::Duplicate);
+    store.rollback(tx).await;
+    handle(&store, &fence, &envelopes[1]).await;
+}
+
 pub(super) async fn two_deliveries_at_once_are_one_claim<S: Store>(store: S) {
     let (fence, envelope) = delivered(&store).await;
     let one = async || {

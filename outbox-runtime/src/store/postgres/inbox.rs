@@ -15,6 +15,21 @@ pub(super) async fn claim(
     claim: &Claim<'_>,
 ) -> Result<Claimed, StoreError> {
     let envelope = claim.envelope;
+    if !claim.from_held && claim.twin().is_none() {
+        let xid: Option<String> = sqlx::query_scalar(store.sql().claim_fresh.clone())
+            .bind(fence.stage.as_str())
+            .bind(Lane::of(envelope).as_str())
+            .bind(envelope.id.0)
+            .bind(&envelope.source)
+            .bind(envelope.occurred_at)
+            .bind(claim.window.as_secs_f64())
+            .fetch_optional(&mut **tx)
+            .await
+            .map_err(during("claim an event"))?;
+        if let Some(xid) = xid {
+            return Ok(Claimed::Fresh(HandlerToken(xid)));
+        }
+    }
     let (is_duplicate, lane_waits, is_old, is_fresh, xid): (bool, bool, bool, bool, String) =
         sqlx::query_as(store.sql().claim_event.clone())
             .bind(fence.stage.as_str())

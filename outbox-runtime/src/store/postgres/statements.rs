@@ -47,6 +47,7 @@ statements! {
     cancel_replay,
     cancel_scheduled,
     claim_event,
+    claim_fresh,
     count_dead_letters,
     count_undelivered,
     count_waiting,
@@ -148,6 +149,12 @@ impl Statements {
     /// Begins a handler's transaction of that time limit.
     pub(super) fn begin_handler(&self, timeout: Duration) -> SqlStr {
         self.with(include_str!("sql/begin_handler.sql"), "timeout_ms:number", &millis(timeout))
+    }
+
+    /// Commits a transaction, and begins a handler's of that time limit.
+    pub(super) fn commit_and_begin(&self, timeout: Duration) -> SqlStr {
+        let both = format!("COMMIT;\n{}", include_str!("sql/begin_handler.sql"));
+        self.with(&both, "timeout_ms:number", &millis(timeout))
     }
 
     /// Moves the sequence to `seq`.

@@ -212,6 +212,11 @@ impl Store for PostgresStore {
         within(self, "commit a handler's transaction", transaction::commit_own(tx)).await
     }
 
+    async fn commit_and_begin(&self, tx: Tx, timeout: Duration) -> Result<Option<Tx>, StoreError> {
+        let action = "commit a handler's transaction";
+        within(self, action, transaction::commit_and_begin(self, tx, timeout)).await.map(Some)
+    }
+
     async fn dead_letters(&self, filter: &DeadLetterFilter, max: u32) -> Result<Vec<DeadLetter>, StoreError> {
         dead_letter::list(self, filter, max).await
     }

@@ -90,6 +90,17 @@ pub(super) async fn commit_own(tx: Transaction<'_, Postgres>) -> Result<(), Stor
     tx.commit().await.map_err(during("commit a transaction"))
 }
 
+/// See [`Store::commit_and_begin`](crate::store::Store::commit_and_begin).
+pub(super) async fn commit_and_begin(
+    store: &PostgresStore,
+    mut tx: Tx,
+    timeout: Duration,
+) -> Result<Tx, StoreError> {
+    let both = sqlx::raw_sql(store.sql().commit_and_begin(timeout)).execute(&mut *tx).await;
+    both.map_err(during("commit a handler's transaction"))?;
+    Ok(tx)
+}
+
 /// See [`Store::prove_handler`](crate::store::Store::prove_handler).
 pub(super) async fn prove_handler(
     store: &PostgresStore,
@@ -97,18 +108,18 @@ pub(super) async fn prove_handler(
     fence: &Fence,
     token: &HandlerToken,
 ) -> Result<(), StoreError> {
-    let proof: (bool, bool) = sqlx::query_as(store.sql().prove_handler.clone())
+    let proof: Option<(bool, Option<String>)> = sqlx::query_as(store.sql().prove_handler.clone())
         .bind(fence.lease().as_str())
         .bind(fence.owner.0)
         .bind(fence.epoch)
         .bind(&token.0)
-        .fetch_one(&mut **tx)
+        .fetch_optional(&mut **tx)
         .await
         .map_err(during("prove a handler's transaction"))?;
     match proof {
-        (true, true) => Ok(()),
-        (false, _) => Err(StoreError::EndedEarly),
-        (true, false) => Err(lost(fence)),
+        Some((true, _)) => Ok(()),
+        Some((false, _)) => Err(StoreError::EndedEarly),
+        None => Err(lost(fence)),
     }
 }
 

@@ -1,15 +1,16 @@
-//! Publishes a batch as one pipeline and sorts the server's answers, one for each event.
+//! Publishes a batch as a few pipelines and sorts the server's answers, one for each event.
 
 use super::{
     RedisBroker, entry,
     error::{NAME, is_of_connection, of, of_key},
-    link::Answers,
+    link::{Answers, Shared},
     topic,
 };
 use crate::{
     broker::{BrokerError, Outgoing, Published},
     telemetry::{self, Outcome},
 };
+use futures_util::stream::{self, StreamExt, TryStreamExt};
 use redis_client::{Pipeline, RedisResult, Value, from_redis_value, pipe};
 use std::{
     collections::HashMap,
@@ -18,6 +19,10 @@ use std::{
 };
 
 const ACTION: &str = "publish";
+/// The most events of one pipeline: the server works on one while the next is made.
+const PIPELINE_MAX: usize = 250;
+/// The most pipelines on their way.
+const PIPELINES_MAX: usize = 4;
 /// How often one process trims a stream that it publishes to.
 const TRIM_INTERVAL: Duration = Duration::from_secs(30);
 
@@ -26,6 +31,20 @@ pub(super) type Trims = Mutex<HashMap<String, Instant>>;
 
 impl RedisBroker {
     pub(super) async fn publish_batch(&self, batch: &[Outgoing<'_>]) -> Result<Vec<Published>, BrokerError> {
+        let shared = self.link.shared(ACTION).await?;
+        let mut parts = Vec::new();
+        for part in batch.chunks(PIPELINE_MAX) {
+            parts.push(self.publish_part(&shared, part));
+        }
+        let published: Vec<_> = stream::iter(parts).buffered(PIPELINES_MAX).try_collect().await?;
+        self.unless_down(published.into_iter().flatten().collect()).await
+    }
+
+    async fn publish_part(
+        &self,
+        shared: &Shared,
+        batch: &[Outgoing<'_>],
+    ) -> Result<Vec<Published>, BrokerError> {
         let mut pipeline = pipe();
         pipeline.ignore_errors();
         // The outcome of each event, or the stream it goes to.
@@ -35,7 +54,7 @@ impl RedisBroker {
         }
         let streams: Vec<&String> = places.iter().flatten().collect();
         let trimmed = self.add_trims(&mut pipeline, &streams);
-        let mut answers = self.send(&pipeline).await?.into_iter();
+        let mut answers = self.send(shared, &pipeline).await?.into_iter();
         let published: Vec<Published> = places
             .into_iter()
             .map(|place| match place {
@@ -46,7 +65,7 @@ impl RedisBroker {
         for (stream, answer) in trimmed.iter().zip(answers) {
             note_trimmed(stream, answer);
         }
-        self.unless_down(published).await
+        Ok(published)
     }
 
     /// Adds an event to the pipeline and returns its stream, or its outcome without the server.
@@ -99,20 +118,23 @@ impl RedisBroker {
         trimmed
     }
 
-    async fn send(&self, pipeline: &Pipeline) -> Result<Vec<RedisResult<Value>>, BrokerError> {
+    async fn send(
+        &self,
+        shared: &Shared,
+        pipeline: &Pipeline,
+    ) -> Result<Vec<RedisResult<Value>>, BrokerError> {
         if pipeline.is_empty() {
             return Ok(Vec::new());
         }
-        let mut shared = self.link.shared(ACTION).await?;
-        let answers: Answers = pipeline.query_async(&mut shared.connection).await;
+        let answers: Answers = pipeline.query_async(&mut shared.connection.clone()).await;
         match answers {
             Ok(answers) => {
                 if answers.iter().any(|answer| answer.as_ref().is_err_and(is_of_connection)) {
-                    self.link.failed(&shared).await;
+                    self.link.failed(shared).await;
                 }
                 Ok(answers)
             }
-            Err(error) => Err(self.link.judge(&shared, of(ACTION, error.clone()), &error).await),
+            Err(error) => Err(self.link.judge(shared, of(ACTION, error.clone()), &error).await),
         }
     }
 

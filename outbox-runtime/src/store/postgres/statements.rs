@@ -7,7 +7,7 @@
 use super::config::PostgresConfig;
 use crate::store::sql::{fill, quote_identifier};
 use sqlx::SqlStr;
-use std::time::Duration;
+use std::{collections::HashMap, sync::Mutex, time::Duration};
 
 /// Makes the struct and its constructor: the field `x` is the file `sql/x.sql`.
 macro_rules! statements {
@@ -15,6 +15,7 @@ macro_rules! statements {
         #[derive(Debug)]
         pub(super) struct Statements {
             config: PostgresConfig,
+            handlers: Mutex<HashMap<Duration, Handler>>,
             $(pub(super) $name: SqlStr,)*
         }
 
@@ -22,6 +23,7 @@ macro_rules! statements {
             pub(super) fn new(config: &PostgresConfig) -> Self {
                 Self {
                     config: config.clone(),
+                    handlers: Mutex::default(),
                     $($name: filled(config, include_str!(concat!("sql/", stringify!($name), ".sql"))),)*
                 }
             }
@@ -144,17 +146,33 @@ statements! {
     upsert_marker,
 }
 
+/// What begins the transaction of a handler with one time limit.
+#[derive(Debug)]
+struct Handler {
+    begin: SqlStr,
+    commit_and_begin: SqlStr,
+}
+
 /// The statements with a value that is known only when they run, and that the server takes in the text alone.
 impl Statements {
     /// Begins a handler's transaction of that time limit.
     pub(super) fn begin_handler(&self, timeout: Duration) -> SqlStr {
-        self.with(include_str!("sql/begin_handler.sql"), "timeout_ms:number", &millis(timeout))
+        self.of_handler(timeout, |handler| handler.begin.clone())
     }
 
     /// Commits a transaction, and begins a handler's of that time limit.
     pub(super) fn commit_and_begin(&self, timeout: Duration) -> SqlStr {
-        let both = format!("COMMIT;\n{}", include_str!("sql/begin_handler.sql"));
-        self.with(&both, "timeout_ms:number", &millis(timeout))
+        self.of_handler(timeout, |handler| handler.commit_and_begin.clone())
+    }
+
+    /// Filled in once for each time limit, of which a program has few, and not for each event.
+    fn of_handler(&self, timeout: Duration, text: fn(&Handler) -> SqlStr) -> SqlStr {
+        let mut handlers = self.handlers.lock().expect("no panic holds this lock");
+        text(handlers.entry(timeout).or_insert_with(|| {
+            let begin = include_str!("sql/begin_handler.sql");
+            let filled = |text: &str| self.with(text, "timeout_ms:number", &millis(timeout));
+            Handler { begin: filled(begin), commit_and_begin: filled(&format!("COMMIT;\n{begin}")) }
+        }))
     }
 
     /// Moves the sequence to `seq`.

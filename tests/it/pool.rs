@@ -56,7 +56,12 @@ async fn consume(outbox: &Outbox<PostgresStore>) -> Runner {
     let catalog = Catalog::collect().unwrap();
     let others = catalog.consumers().iter().map(|consumer| consumer.name).filter(|other| *other != NAME);
     let runner = outbox.runner().only([NAME]).elsewhere(others).start_at(Start::Earliest).consume_locally();
-    runner.settings(quick).start().await.unwrap()
+    let runner = runner.settings(|settings| {
+        quick(settings);
+        // All of a backlog is in memory at once.
+        settings.in_flight_max = 2_000;
+    });
+    runner.start().await.unwrap()
 }
 
 async fn enqueue_all<E: Event>(outbox: &Outbox<PostgresStore>, events: &[E]) {

@@ -1,12 +1,14 @@
 //! Stages, keys, dead letters and upkeep, on each store.
 
 use super::{assert_says, codes, one};
+use crate::broker::parts::event;
 use outbox::{
     DeadLetterFilter, Finding, OnPoison, RelayConfig, Runner, Terms, Tolerance,
     broker::Broker,
     draft,
-    held::{Share, Stage},
-    lease::{LeaseName, Owner},
+    envelope::{Envelope, Seq},
+    held::{Change, Failure, Share, Stage},
+    lease::{Fence, LeaseName, Owner},
     store::Forgetting,
 };
 use outbox_tests::memory_broker::MemoryBroker;
@@ -14,12 +16,14 @@ use outbox_tests::on_each_store;
 use outbox_tests::world::{TestStore, World, eventually, noted, quick, quick_relay};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
+use time::OffsetDateTime;
 
 on_each_store! {
     a_database_where_all_is_well_has_no_finding,
     a_relay_and_a_consumer_that_nobody_runs_are_named_until_they_are_forgotten,
     a_relay_that_does_not_come_on_is_named,
     keys_that_wait_and_dead_letters_are_counted,
+    a_replay_for_a_consumer_that_nobody_runs_is_named,
     a_log_that_nobody_reads_is_named,
     upkeep_that_nobody_does_is_named,
 }
@@ -149,6 +153,34 @@ async fn keys_that_wait_and_dead_letters_are_counted<S: TestStore>() {
     runner.stop().await.unwrap();
 }
 
+/// A consumer of a broker has no progress in the log by which it would be known.
+async fn a_replay_for_a_consumer_that_nobody_runs_is_named<S: TestStore>() {
+    let Some(world) = World::<S>::start().await else { return };
+    let (stage, share, owner) = (Stage::consumer("gone"), Share::default(), Owner::new());
+    let (store, lease) = (world.outbox.store(), LeaseName::of(&stage, &share));
+    let epoch =
+        store.acquire(&lease, owner, Duration::from_secs(60)).await.unwrap().expect("nobody leads it");
+    let dead = Change::Dead {
+        envelope: Envelope {
+            seq: Seq(1),
+            occurred_at: OffsetDateTime::now_utc(),
+            event: event("gone", None),
+        },
+        attempts: 1,
+        failure: Failure { reason: "handler-error", error_chain: "it is to fail".to_owned() },
+        park: false,
+    };
+    store.apply(&Fence { stage, share, owner, epoch }, &[dead]).await.unwrap();
+    store.move_leases(-3_600).await;
+    assert_eq!(codes(&examined(&world, &IMPATIENT).await, "consumer/gone"), ["dead-letters"]);
+
+    world.outbox.replay(&DeadLetterFilter::default(), &Terms::new("ann", "mended")).await.unwrap();
+
+    let gone = examined(&world, &IMPATIENT).await;
+    assert_says(&gone[0], &["1 request of a person is open"]);
+    assert_eq!(gone[0].about, "consumer/gone");
+}
+
 async fn a_log_that_nobody_reads_is_named<S: TestStore>() {
     let Some(world) = World::<S>::start().await else { return };
     world.enqueue_each([noted("a", 1)]).await;
@@ -182,7 +214,7 @@ async fn upkeep_that_nobody_does_is_named<S: TestStore>() {
         store.acquire(&lease, Owner::new(), Duration::from_secs(1)).await.unwrap().is_some()
     })
     .await;
-    store.move_leases(-3_600).await;
+    store.move_leases(-3_670).await;
     let findings = examined(&world, &Tolerance::default()).await;
-    assert_says(one(&findings, "upkeep-gone"), &["the last one that did is gone for 59 min"]);
+    assert_says(one(&findings, "upkeep-gone"), &["the last one that did is gone for 1 h 1 min"]);
 }

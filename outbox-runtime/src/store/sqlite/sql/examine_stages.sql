@@ -28,6 +28,7 @@ WITH clock AS (
     SELECT stage FROM {outbox_progress}
      UNION SELECT stage FROM waiting
      UNION SELECT stage FROM dead
+     UNION SELECT stage FROM request
 )
 SELECT stages.stage,
        EXISTS (SELECT 1 FROM {outbox_leader} AS leader

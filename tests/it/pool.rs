@@ -117,3 +117,35 @@ async fn a_pool_of_one_connection_is_enough_whatever_becomes_of_the_events() {
     .await;
     runner.stop().await.unwrap();
 }
+
+/// G2, G4: a commit that is refused is known before the next event, though it begins that one's transaction too.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_commit_that_a_constraint_refuses_in_the_middle_of_a_backlog_fails_its_event_alone() {
+    const COUNT: i64 = 400;
+    let Some(world) = World::<PostgresStore>::start().await else { return };
+    let deferred = "
+        CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+            IF NEW.n % 10 = 3 THEN RAISE EXCEPTION 'the order is not paid'; END IF;
+            RETURN NULL;
+        END $$;
+        CREATE CONSTRAINT TRIGGER refuse AFTER INSERT ON effect DEFERRABLE INITIALLY DEFERRED
+            FOR EACH ROW EXECUTE FUNCTION refuse()";
+    sqlx::raw_sql(deferred).execute(world.outbox.store().pool()).await.unwrap();
+    let events: Vec<Noted> = (0..COUNT).map(|n| noted(n, Duration::ZERO)).collect();
+    enqueue_all(&world.outbox, &events).await;
+    let outbox = application(&world.url, 4, Duration::from_secs(20)).await;
+
+    let runner = consume(&outbox).await;
+
+    let (mut handled, mut reasons) = (Vec::new(), Vec::new());
+    eventually("each comes to its end", async || {
+        let pool = world.outbox.store().pool();
+        handled = sqlx::query_scalar("SELECT n FROM effect ORDER BY n").fetch_all(pool).await.unwrap();
+        reasons = sqlx::query_scalar("SELECT reason FROM outbox_dead_letter").fetch_all(pool).await.unwrap();
+        handled.len() + reasons.len() >= events.len()
+    })
+    .await;
+    runner.stop().await.unwrap();
+    assert_eq!(handled, (0..COUNT).filter(|n| n % 10 != 3).collect::<Vec<i64>>());
+    assert_eq!(reasons, vec!["commit-refused".to_owned(); 40]);
+}

@@ -15,6 +15,8 @@ use crate::{
 use base64::{Engine, prelude::BASE64_STANDARD};
 use outbox_schema::OnPoison;
 use std::borrow::Cow;
+#[cfg(any(feature = "kafka", feature = "redis"))]
+use std::collections::HashMap;
 use time::{
     OffsetDateTime, UtcOffset,
     format_description::{BorrowedFormatItem, well_known::Rfc3339},
@@ -55,6 +57,27 @@ pub const CONTENT_TYPE: &str = "application/json";
 /// The name that it travels by, without the prefix of attributes.
 #[cfg(any(feature = "kafka", feature = "redis"))]
 pub(crate) const CONTENT_TYPE_NAME: &str = "content-type";
+
+/// The names of attributes behind the prefix of a broker; those of every event are made once.
+#[cfg(any(feature = "kafka", feature = "redis"))]
+pub(crate) struct PrefixedNames {
+    prefix: &'static str,
+    known: HashMap<&'static str, String>,
+}
+
+#[cfg(any(feature = "kafka", feature = "redis"))]
+impl PrefixedNames {
+    pub(crate) fn behind(prefix: &'static str) -> Self {
+        Self { prefix, known: NAMES.into_iter().map(|name| (name, format!("{prefix}{name}"))).collect() }
+    }
+
+    pub(crate) fn of(&self, attribute: &str) -> Cow<'_, str> {
+        match self.known.get(attribute) {
+            Some(name) => name.as_str().into(),
+            None => format!("{}{attribute}", self.prefix).into(),
+        }
+    }
+}
 
 /// How a broker writes events. Each subscription reads both, so it may be changed at any time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -483,6 +483,31 @@ async fn a_subscription_that_is_dropped_in_every_wait_still_catches_up() {
     assert_eq!(received, ids_of(&sent));
 }
 
+/// G2: acks are gathered, and none is kept from the server when there is nothing else to do.
+#[tokio::test]
+async fn what_was_acked_before_a_pause_comes_to_no_other_subscription() {
+    let Some(server) = RabbitMq::shared().await else { return };
+    let (broker, topic) = (RabbitMqBroker::new(config(server.url())), server.fresh_topic());
+    let mut first = broker.subscribe(&subscription(&topic, PARTITION)).await.unwrap();
+    let sent = publish_each(&broker, &topic, 20).await;
+    let mut tokens = Vec::new();
+    while tokens.len() < sent.len() {
+        let deliveries = first.next(20, Duration::from_secs(10)).await.unwrap();
+        tokens.extend(deliveries.into_iter().map(|delivery| delivery.token));
+    }
+    // One in the middle is still at work.
+    for token in tokens.iter().filter(|token| **token != tokens[7]) {
+        first.ack(&[*token]).await.unwrap();
+    }
+    assert!(first.next(20, Duration::from_millis(500)).await.unwrap().is_empty());
+    drop(first);
+
+    let mut second = broker.subscribe(&subscription(&topic, PARTITION)).await.unwrap();
+
+    assert_eq!(receive(&mut *second, 1).await, [sent[7].id]);
+    assert!(second.next(20, Duration::from_millis(500)).await.unwrap().is_empty());
+}
+
 async fn remove_exchange(server: &RabbitMq, topic: &str) {
     let (_connection, channel) = server.connect().await.unwrap();
     channel.exchange_delete(topic.into(), ExchangeDeleteOptions::default()).await.unwrap();

@@ -2,12 +2,14 @@
 
 use super::assert_tells_what_is_new;
 use super::parts::{
-    event, ids_of, publish, publish_each, receive, receive_in_dropped_waits, subscription, take,
+    event, ids_of, is_confirmed, publish, publish_all, publish_each, receive, receive_in_dropped_waits,
+    subscription, take,
 };
 use futures_util::future::BoxFuture;
 use outbox::broker::redis::{RedisBroker, RedisConfig};
 use outbox::broker::{Broker, BrokerError, Published, Subscription, SubscriptionConfig};
 use outbox::conformance::broker::{Rig, Server, check};
+use outbox::envelope::NewEvent;
 use outbox_tests::{
     proxy::Proxy,
     servers::{Redis, certificate},
@@ -257,6 +259,24 @@ async fn another_value_at_the_key_of_a_stream_is_named_and_stops_no_other_event(
     assert!(matches!(unordered, Published::Confirmed { .. }));
     let error = broker.subscribe(&subscription(&topic, "14")).await.err().unwrap();
     assert!(names_it(&error) && !error.is_transient(), "{error:?}");
+}
+
+/// G2: a batch goes out in several pipelines.
+#[tokio::test]
+async fn the_answers_to_a_large_batch_are_those_of_its_events() {
+    let Some(server) = Redis::shared().await else { return };
+    let broker = RedisBroker::new(config(server.url()));
+    let (topic, spoilt) = (server.fresh_topic(), server.fresh_topic());
+    server.run::<()>(cmd("SET").arg(format!("{spoilt}:14")).arg("text")).await;
+    // The pattern of one pipeline is that of no other.
+    let is_spoilt = |n: usize| n * n % 911 % 5 == 0;
+    let topic_of = |n| if is_spoilt(n) { &spoilt } else { &topic };
+    let events: Vec<NewEvent> = (0..1_100).map(|n| event(topic_of(n), Some("foobar"))).collect();
+
+    let published = publish_all(&broker, &events).await.unwrap();
+
+    let refused: Vec<bool> = published.iter().map(|published| !is_confirmed(published)).collect();
+    assert_eq!(refused, (0..events.len()).map(is_spoilt).collect::<Vec<bool>>());
 }
 
 /// R14: what others wrote into the stream.

@@ -3,18 +3,22 @@
 use crate::{
     broker::{
         Malformed,
-        cloudevents::{CONTENT_TYPE_NAME, ContentMode, Parts, Place},
+        cloudevents::{CONTENT_TYPE_NAME, ContentMode, Parts, Place, PrefixedNames},
         content::{self, Content},
     },
     envelope::Envelope,
 };
 use rdkafka::message::{BorrowedMessage, Header, Headers, Message, OwnedHeaders};
-use std::borrow::Cow;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::{
+    borrow::Cow,
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::LazyLock,
+};
 use time::OffsetDateTime;
 
 const PREFIX: &str = "ce_";
 const KEY: &str = "ce_partitionkey";
+static NAMES: LazyLock<PrefixedNames> = LazyLock::new(|| PrefixedNames::behind(PREFIX));
 
 /// What is written of an event, and how many bytes it is with its key.
 pub(super) struct Written<'a> {
@@ -33,7 +37,7 @@ pub(super) fn write(envelope: &Envelope, mode: ContentMode) -> Written<'_> {
     };
     headers = add(headers, CONTENT_TYPE_NAME, content_type);
     for (name, value) in attributes {
-        headers = add(headers, &format!("{PREFIX}{name}"), &value);
+        headers = add(headers, &NAMES.of(name), &value);
     }
     Written { headers, body, size }
 }

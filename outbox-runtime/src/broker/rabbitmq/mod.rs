@@ -36,6 +36,7 @@
 //!
 //! Works with servers from RabbitMQ 3.10 on; no plugin is needed.
 
+mod acks;
 mod config;
 mod error;
 mod examine;

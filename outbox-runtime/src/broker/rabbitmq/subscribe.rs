@@ -20,6 +20,7 @@
 //! with other tags, and the lane of its key lets the copy wait until the caller is done.
 
 use super::{
+    acks::{Acks, Told},
     error::of,
     link::{Line, Link},
     message::Message,
@@ -50,7 +51,7 @@ const PREFETCH: u16 = 256;
 const HAS_READER: &str = "without a channel nothing is received, and that is opened first";
 
 /// The tag of a delivery: its place in the order of its channel.
-type Tag = u64;
+pub(super) type Tag = u64;
 
 pub(super) struct RabbitMqSubscription {
     line: Arc<Line>,
@@ -58,6 +59,7 @@ pub(super) struct RabbitMqSubscription {
     queue: String,
     reader: Option<Reader>,
     window: Window<Tag, Message>,
+    acks: Acks,
     /// Whether acks may still be under way.
     is_acking: bool,
 }
@@ -88,6 +90,7 @@ impl RabbitMqSubscription {
             queue: topology::queue(&config.topic, &config.consumer, &config.partition),
             reader: None,
             window: Window::new(config.ack_wait),
+            acks: Acks::default(),
             is_acking: false,
             config,
         };
@@ -112,9 +115,10 @@ impl RabbitMqSubscription {
         Ok(())
     }
 
-    /// Receives until something is due, at the longest `at_most`.
+    /// Receives until something is due, at the longest `at_most`, and until acks are to be told.
     async fn receive_until_due(&mut self, at_most: Duration) -> Result<(), BrokerError> {
         let deadline = Instant::now() + at_most;
+        let deadline = self.acks.due_at().map_or(deadline, |due_at| due_at.min(deadline));
         loop {
             self.receive_ready()?;
             if self.window.is_due() || Instant::now() >= deadline {
@@ -182,7 +186,27 @@ impl RabbitMqSubscription {
     fn close(&mut self) {
         self.reader = None;
         self.window.let_all_go();
+        self.acks = Acks::default();
         self.is_acking = false;
+    }
+
+    /// Takes what is due. With nothing to do there is time for acks, and nobody would ask for them again soon.
+    async fn take_some(&mut self, max: u32) -> Result<Vec<Delivery>, BrokerError> {
+        self.receive_ready()?;
+        let told = match self.window.is_due() {
+            true => self.acks.take_due(self.window.first()),
+            false => self.acks.take_all(self.window.first()),
+        };
+        self.tell(told).await?;
+        Ok(self.take_due(max))
+    }
+
+    /// Sends acks; those that a lost connection takes along come again.
+    async fn tell(&mut self, told: Told) -> Result<(), BrokerError> {
+        match self.send_acks(told).await {
+            Err(error) if error.is_transient() => Ok(()),
+            sent => sent,
+        }
     }
 
     fn take_due(&mut self, max: u32) -> Vec<Delivery> {
@@ -193,17 +217,12 @@ impl RabbitMqSubscription {
             .collect()
     }
 
-    /// Acks these, in one message what is below all that is still held. There is no answer: what does not reach the server
-    /// comes again, and the inbox absorbs it.
-    async fn send_acks(&mut self, mut tags: Vec<Tag>) -> Result<(), BrokerError> {
-        let Some(reader) = self.reader.as_ref().filter(|_| !tags.is_empty()) else { return Ok(()) };
-        tags.sort_unstable();
-        let first_held = self.window.first().unwrap_or(Tag::MAX);
-        let below = tags.partition_point(|tag| *tag < first_held);
-        let (all_below, single) = tags.split_at(below);
+    /// Sends acks. There is no answer: what does not reach the server comes again, and the inbox absorbs it.
+    async fn send_acks(&mut self, told: Told) -> Result<(), BrokerError> {
+        let Some(reader) = self.reader.as_ref().filter(|_| !told.is_empty()) else { return Ok(()) };
         let ack = |tag: Tag, multiple| reader.channel.0.basic_ack(tag, BasicAckOptions { multiple });
-        let acks = all_below.last().map(|&last| ack(last, true)).into_iter();
-        let acks = future::join_all(acks.chain(single.iter().map(|&tag| ack(tag, false))));
+        let up_to = told.up_to.map(|tag| ack(tag, true)).into_iter();
+        let acks = future::join_all(up_to.chain(told.single.iter().map(|&tag| ack(tag, false))));
         self.is_acking = true;
         let sent = self.line.answer(&reader.link, ACK, acks).await;
         match sent
@@ -219,6 +238,8 @@ impl RabbitMqSubscription {
 
     /// Waits until the server has read the acks: it answers in order.
     async fn await_acks(&mut self) -> Result<(), BrokerError> {
+        let told = self.acks.take_all(self.window.first());
+        self.send_acks(told).await?;
         let Some(reader) = self.reader.as_ref().filter(|_| self.is_acking) else { return Ok(()) };
         let again = reader.channel.0.basic_qos(PREFETCH, BasicQosOptions::default());
         let answer = self.line.answer(&reader.link, ACK, again).await;
@@ -241,19 +262,13 @@ impl Subscription for RabbitMqSubscription {
     }
 
     fn take(&mut self, max: u32) -> BoxFuture<'_, Result<Vec<Delivery>, BrokerError>> {
-        let taken = self.receive_ready().map(|()| self.take_due(max));
-        Box::pin(future::ready(taken))
+        Box::pin(self.take_some(max))
     }
 
     fn ack<'a>(&'a mut self, tokens: &'a [AckToken]) -> BoxFuture<'a, Result<(), BrokerError>> {
-        let tags = self.window.remove(tokens);
-        Box::pin(async {
-            match self.send_acks(tags).await {
-                // They come again.
-                Err(error) if error.is_transient() => Ok(()),
-                sent => sent,
-            }
-        })
+        self.acks.add(self.window.remove(tokens));
+        let told = self.acks.take_due(self.window.first());
+        Box::pin(self.tell(told))
     }
 
     fn flush(&mut self) -> BoxFuture<'_, Result<(), BrokerError>> {

@@ -3,16 +3,17 @@
 use crate::{
     broker::{
         Malformed,
-        cloudevents::{CONTENT_TYPE_NAME, ContentMode, NAMES, Parts, Place},
+        cloudevents::{CONTENT_TYPE_NAME, ContentMode, Parts, Place, PrefixedNames},
         content, partition,
     },
     envelope::Envelope,
 };
-use std::{borrow::Cow, collections::HashMap, fmt, str::FromStr, sync::LazyLock};
+use std::{borrow::Cow, fmt, str::FromStr, sync::LazyLock};
 use time::OffsetDateTime;
 
 const PREFIX: &str = "ce_";
 const DATA: &str = "data";
+static NAMES: LazyLock<PrefixedNames> = LazyLock::new(|| PrefixedNames::behind(PREFIX));
 
 /// The id of an entry: when the server took it, and a number among those of that millisecond.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -49,20 +50,10 @@ pub(super) fn write(envelope: &Envelope, mode: ContentMode) -> (Vec<Field<'_>>, 
     let content = mode.write(envelope);
     let mut fields: Vec<Field<'_>> = Vec::with_capacity(content.attributes.len() + 2);
     fields.push((CONTENT_TYPE_NAME.into(), content.content_type.into()));
-    fields.extend(content.attributes.into_iter().map(|(name, value)| (name_of(name), value)));
+    fields.extend(content.attributes.into_iter().map(|(name, value)| (NAMES.of(name), value)));
     fields.push((DATA.into(), content.body));
     let bytes = fields.iter().map(|(name, value)| name.len() + value.len()).sum();
     (fields, bytes)
-}
-
-/// An attribute's field; the names of every event are made once.
-fn name_of(attribute: &str) -> Cow<'static, str> {
-    static KNOWN: LazyLock<HashMap<&str, String>> =
-        LazyLock::new(|| NAMES.into_iter().map(|name| (name, format!("{PREFIX}{name}"))).collect());
-    match KNOWN.get(attribute) {
-        Some(name) => name.as_str().into(),
-        None => format!("{PREFIX}{attribute}").into(),
-    }
 }
 
 /// The partition key, without reading the rest.

@@ -490,14 +490,10 @@ async fn what_was_acked_before_a_pause_comes_to_no_other_subscription() {
     let (broker, topic) = (RabbitMqBroker::new(config(server.url())), server.fresh_topic());
     let mut first = broker.subscribe(&subscription(&topic, PARTITION)).await.unwrap();
     let sent = publish_each(&broker, &topic, 20).await;
-    let mut tokens = Vec::new();
-    while tokens.len() < sent.len() {
-        let deliveries = first.next(20, Duration::from_secs(10)).await.unwrap();
-        tokens.extend(deliveries.into_iter().map(|delivery| delivery.token));
-    }
     // One in the middle is still at work.
-    for token in tokens.iter().filter(|token| **token != tokens[7]) {
-        first.ack(&[*token]).await.unwrap();
+    let taken = take(&mut *first, sent.len()).await.into_iter().enumerate().filter(|(place, _)| *place != 7);
+    for (_, delivery) in taken {
+        first.ack(&[delivery.token]).await.unwrap();
     }
     assert!(first.next(20, Duration::from_millis(500)).await.unwrap().is_empty());
     drop(first);

@@ -131,7 +131,14 @@ impl Figures {
         self.handled.push(handled);
     }
 
+    /// Events a second of who reads a page and publishes it in turn, as a relay does.
+    fn in_turn(&self) -> Vec<f64> {
+        let rounds = self.read.iter().zip(&self.published_by_hand);
+        rounds.map(|(read, published)| 1.0 / (1.0 / read + 1.0 / published)).collect()
+    }
+
     fn rows(self, broker: &str, grown: Option<f64>) -> Vec<Row> {
+        let in_turn = self.in_turn();
         let smaller = match median(&self.read) < median(&self.published_by_hand) {
             true => self.read,
             false => self.published_by_hand,
@@ -148,7 +155,14 @@ impl Figures {
         sorted.sort_by(f64::total_cmp);
         let late = sorted.get(sorted.len() * 95 / 100).copied().unwrap_or(f64::NAN);
         let mut rows = vec![
-            throughput(format!("{broker}: relay"), smaller, self.relayed, 0.8),
+            throughput(format!("{broker}: relay"), smaller, self.relayed.clone(), 0.8),
+            Row {
+                name: format!("  {broker}: relay, to both loops in turn"),
+                unit: "events/s",
+                raw: in_turn,
+                ours: self.relayed,
+                wanted: Wanted::Nothing,
+            },
             throughput(format!("{broker}: consume"), self.handled_by_hand, self.handled, 0.7),
             told(format!("  {broker}: commit to handler, p50"), "ms", self.latency, Wanted::Nothing),
             told(format!("  {broker}: commit to handler, p95"), "ms", vec![late], Wanted::Nothing),

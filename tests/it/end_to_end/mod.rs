@@ -3,6 +3,7 @@
 mod copies;
 mod foreign;
 mod kafka;
+mod late_ack;
 mod meddling;
 mod once;
 mod outage;

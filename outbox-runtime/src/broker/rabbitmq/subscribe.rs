@@ -48,6 +48,10 @@ const ACK: &str = "ack";
 /// later version would break the order of what an earlier one left.
 const PREFETCH: u16 = 256;
 
+/// How long a channel must have lasted to be opened again at once. One that ends sooner may do so again and again, and the
+/// caller knows how to wait.
+const LASTED_MIN: Duration = Duration::from_secs(5);
+
 const HAS_READER: &str = "without a channel nothing is received, and that is opened first";
 
 /// The tag of a delivery: its place in the order of its channel.
@@ -70,6 +74,7 @@ struct Reader {
     // Declared before the consumer, and so dropped before it.
     channel: OwnChannel,
     consumer: Consumer,
+    opened_at: Instant,
 }
 
 /// A channel that ends with its owner, also with one who gave up before he knew that he consumes from it: else the queue would
@@ -111,7 +116,7 @@ impl RabbitMqSubscription {
             link.forget();
             of(SUBSCRIBE, error)
         })?;
-        self.reader = Some(Reader { link, channel, consumer });
+        self.reader = Some(Reader { link, channel, consumer, opened_at: Instant::now() });
         Ok(())
     }
 
@@ -162,10 +167,7 @@ impl RabbitMqSubscription {
                 self.window.set_delivery_count(tag, count);
                 Ok(())
             }
-            Some(Err(error)) => {
-                self.close();
-                Err(of(RECEIVE, error))
-            }
+            Some(Err(error)) => self.ended(of(RECEIVE, error)),
             None => {
                 tracing::warn!(
                     messaging.consumer.group.name = self.config.consumer,
@@ -180,6 +182,24 @@ impl RabbitMqSubscription {
                 Ok(())
             }
         }
+    }
+
+    /// The server ended the channel, or the connection with it, as when an ack took longer than it waits. The caller is not
+    /// told where that passes at once, or all that it works on would have to end before anything else goes on.
+    fn ended(&mut self, error: BrokerError) -> Result<(), BrokerError> {
+        let lasted = self.reader.as_ref().is_some_and(|reader| reader.opened_at.elapsed() >= LASTED_MIN);
+        self.close();
+        if !lasted || !error.is_transient() {
+            return Err(error);
+        }
+        tracing::warn!(
+            messaging.consumer.group.name = self.config.consumer,
+            messaging.destination.name = self.config.topic,
+            error = &error as &dyn std::error::Error,
+            "the broker ended a subscription, which is taken up again; what had no ack comes again, and is dropped where \
+             it was handled"
+        );
+        Ok(())
     }
 
     /// Everything that is not acked comes again.

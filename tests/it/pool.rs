@@ -137,7 +137,7 @@ async fn a_commit_that_a_constraint_refuses_in_the_middle_of_a_backlog_fails_its
 
     let runner = consume(&outbox).await;
 
-    let (mut handled, mut reasons) = (Vec::new(), Vec::new());
+    let (mut handled, mut reasons): (Vec<i64>, Vec<String>) = (Vec::new(), Vec::new());
     eventually("each comes to its end", async || {
         let pool = world.outbox.store().pool();
         handled = sqlx::query_scalar("SELECT n FROM effect ORDER BY n").fetch_all(pool).await.unwrap();

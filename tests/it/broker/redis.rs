@@ -269,7 +269,7 @@ async fn the_answers_to_a_large_batch_are_those_of_its_events() {
     let (topic, spoilt) = (server.fresh_topic(), server.fresh_topic());
     server.run::<()>(cmd("SET").arg(format!("{spoilt}:14")).arg("text")).await;
     // The pattern of one pipeline is that of no other.
-    let is_spoilt = |n: usize| n * n % 911 % 5 == 0;
+    let is_spoilt = |n: usize| (n * n % 911).is_multiple_of(5);
     let topic_of = |n| if is_spoilt(n) { &spoilt } else { &topic };
     let events: Vec<NewEvent> = (0..1_100).map(|n| event(topic_of(n), Some("foobar"))).collect();
 

@@ -32,8 +32,8 @@ async fn writes(event: Noted, tx: &mut PgTransaction<'_>) -> Result<(), sqlx::Er
 /// R18, G2, G7.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_ack_that_comes_too_late_for_rabbitmq_stops_no_other_key_and_doubles_nothing() {
-    const LASTS: Duration = Duration::from_secs(25);
-    let Some(server) = RabbitMq::private_with("consumer_timeout = 5000").await else { return };
+    const LASTS: Duration = Duration::from_secs(30);
+    let Some(server) = RabbitMq::private_with("consumer_timeout = 8000").await else { return };
     // How often a channel looks: no line in the file of settings.
     server.control(&["eval", "application:set_env(rabbit, channel_tick_interval, 1000)."]).await;
     let Some(world) = World::<PostgresStore>::start().await else { return };

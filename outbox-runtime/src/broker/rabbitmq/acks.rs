@@ -1,7 +1,8 @@
 //! What the caller acked and the server has not heard of: gathered, since each ack is one write of a quorum queue's log.
 //!
-//! One ack takes all that lies below the first held delivery with it, so what lies above is better told a little later, when
-//! it lies below too. What waits here comes again after a crash, as an ack does that is lost on its way.
+//! One ack takes all that lies below the first held delivery with it, so what lies above is better told later, when it lies
+//! below too, there are many, or nothing else is to be had. What waits here comes again after a crash, as an ack does that is
+//! lost on its way.
 
 use super::subscribe::Tag;
 use std::{collections::BTreeSet, time::Duration};
@@ -99,6 +100,7 @@ mod tests {
         acks.add(vec![1, 3]);
         assert_eq!(acks.take_due(Some(2)), told(Some(1), &[]));
         acks.add((4..UNTOLD_MAX as Tag + 2).collect());
+        tokio::time::advance(GATHERED_MAX).await;
         assert_eq!(acks.take_due(Some(2)), Told::default());
         acks.add(vec![UNTOLD_MAX as Tag + 2]);
         assert_eq!(acks.take_due(Some(2)).single.len(), UNTOLD_MAX);

@@ -21,7 +21,7 @@
 //! - No policy may give these queues a maximum length, a time to live or an expiry, nor a delivery limit: each of them drops
 //!   events that nobody counts. A queue of ours asks for no delivery limit in effect: consumers set aside what fails.
 //! - `consumer_timeout` (30 minutes by default) must be above what a handler may take, and the events before it in memory: the
-//!   server ends the channel of whoever acks later. Then all of it comes again.
+//!   server ends the channel of whoever acks later. Then all of it comes again, on a new channel.
 //! - A consumer that is gone for good leaves its queues behind, and they grow. Remove them:
 //!   `rabbitmqctl delete_queue <topic>.<consumer>.<partition>`.
 //! - When memory or disk run out the server takes no publishes. Events then wait in the store, without an attempt.

@@ -120,27 +120,31 @@ impl RabbitMqSubscription {
         Ok(())
     }
 
-    /// Receives until something is due, at the longest `at_most`, and until acks are to be told.
+    /// Receives until something is due, at the longest `at_most`, or until the channel is to be opened again.
     async fn receive_until_due(&mut self, at_most: Duration) -> Result<(), BrokerError> {
         let deadline = Instant::now() + at_most;
-        let deadline = self.acks.due_at().map_or(deadline, |due_at| due_at.min(deadline));
         loop {
             self.receive_ready()?;
-            if self.window.is_due() || Instant::now() >= deadline {
+            if self.window.is_due() || self.reader.is_none() || Instant::now() >= deadline {
                 return Ok(());
             }
-            match self.reader {
-                None => self.open_reader().await?,
-                Some(_) => self.wait(deadline).await?,
+            if self.acks.due_at().is_some_and(|due_at| due_at <= Instant::now()) {
+                self.tell_all();
             }
+            self.wait(deadline).await?;
         }
     }
 
-    /// Waits for a message, for one that may be had again, or for the deadline; and sees to it that messages can come.
+    /// Waits for a message, for one that may be had again, for acks that are to be told, or for the deadline; and sees to it
+    /// that messages can come.
     async fn wait(&mut self, deadline: Instant) -> Result<(), BrokerError> {
         let link = Arc::clone(&self.reader.as_ref().expect(HAS_READER).link);
-        self.line.declare_consumer(&link, &self.config.topic, &self.config.consumer).await?;
-        let wake = self.window.next_due().map_or(deadline, |due| due.min(deadline));
+        let declared = self.line.declare_consumer(&link, &self.config.topic, &self.config.consumer).await;
+        if let Err(error) = declared {
+            return self.ended(error);
+        }
+        let wake =
+            [self.window.next_due(), self.acks.due_at()].into_iter().flatten().fold(deadline, Instant::min);
         let reader = self.reader.as_mut().expect(HAS_READER);
         match timeout_at(wake, reader.consumer.next()).await {
             Ok(received) => self.receive(received),
@@ -210,23 +214,13 @@ impl RabbitMqSubscription {
         self.is_acking = false;
     }
 
-    /// Takes what is due. With nothing to do there is time for acks, and nobody would ask for them again soon.
+    /// Takes what is due, from a channel that is opened if need be: a wait for messages may be dropped before it would be open.
     async fn take_some(&mut self, max: u32) -> Result<Vec<Delivery>, BrokerError> {
-        self.receive_ready()?;
-        let told = match self.window.is_due() {
-            true => self.acks.take_due(self.window.first()),
-            false => self.acks.take_all(self.window.first()),
-        };
-        self.tell(told).await?;
-        Ok(self.take_due(max))
-    }
-
-    /// Sends acks; those that a lost connection takes along come again.
-    async fn tell(&mut self, told: Told) -> Result<(), BrokerError> {
-        match self.send_acks(told).await {
-            Err(error) if error.is_transient() => Ok(()),
-            sent => sent,
+        if self.reader.is_none() {
+            self.open_reader().await?;
         }
+        self.receive_ready()?;
+        Ok(self.take_due(max))
     }
 
     fn take_due(&mut self, max: u32) -> Vec<Delivery> {
@@ -237,29 +231,25 @@ impl RabbitMqSubscription {
             .collect()
     }
 
+    fn tell_all(&mut self) {
+        let told = self.acks.take_all(self.window.first());
+        self.tell(told);
+    }
+
     /// Sends acks. There is no answer: what does not reach the server comes again, and the inbox absorbs it.
-    async fn send_acks(&mut self, told: Told) -> Result<(), BrokerError> {
-        let Some(reader) = self.reader.as_ref().filter(|_| !told.is_empty()) else { return Ok(()) };
-        let ack = |tag: Tag, multiple| reader.channel.0.basic_ack(tag, BasicAckOptions { multiple });
-        let up_to = told.up_to.map(|tag| ack(tag, true)).into_iter();
-        let acks = future::join_all(up_to.chain(told.single.iter().map(|&tag| ack(tag, false))));
-        self.is_acking = true;
-        let sent = self.line.answer(&reader.link, ACK, acks).await;
-        match sent
-            .and_then(|sent| sent.into_iter().collect::<lapin::Result<()>>().map_err(|error| of(ACK, error)))
-        {
-            Ok(()) => Ok(()),
-            Err(error) => {
-                self.close();
-                Err(error)
-            }
+    fn tell(&mut self, told: Told) {
+        let Some(reader) = &self.reader else { return };
+        self.is_acking |= !told.is_empty();
+        let up_to = told.up_to.map(|tag| (tag, true));
+        for (tag, multiple) in up_to.into_iter().chain(told.single.into_iter().map(|tag| (tag, false))) {
+            // The first poll sends it. A channel that has ended is noticed where it is read.
+            let _ = reader.channel.0.basic_ack(tag, BasicAckOptions { multiple }).now_or_never();
         }
     }
 
     /// Waits until the server has read the acks: it answers in order.
     async fn await_acks(&mut self) -> Result<(), BrokerError> {
-        let told = self.acks.take_all(self.window.first());
-        self.send_acks(told).await?;
+        self.tell_all();
         let Some(reader) = self.reader.as_ref().filter(|_| self.is_acking) else { return Ok(()) };
         let again = reader.channel.0.basic_qos(PREFETCH, BasicQosOptions::default());
         let answer = self.line.answer(&reader.link, ACK, again).await;
@@ -288,11 +278,18 @@ impl Subscription for RabbitMqSubscription {
     fn ack<'a>(&'a mut self, tokens: &'a [AckToken]) -> BoxFuture<'a, Result<(), BrokerError>> {
         self.acks.add(self.window.remove(tokens));
         let told = self.acks.take_due(self.window.first());
-        Box::pin(self.tell(told))
+        self.tell(told);
+        Box::pin(future::ready(Ok(())))
     }
 
     fn flush(&mut self) -> BoxFuture<'_, Result<(), BrokerError>> {
-        Box::pin(self.await_acks())
+        Box::pin(async {
+            match self.await_acks().await {
+                // They come again.
+                Err(error) if error.is_transient() => Ok(()),
+                awaited => awaited,
+            }
+        })
     }
 
     fn delivery_count(&self, token: &AckToken) -> Option<u32> {

@@ -248,8 +248,7 @@ pub trait Subscription: Send {
         Box::pin(std::future::ready(Ok(())))
     }
 
-    /// Makes what was acked last for good; called when nothing is to be had or memory is full, and before the partition is
-    /// handed on.
+    /// Makes what was acked last for good; called when nothing is in flight and before the partition is handed on.
     fn flush(&mut self) -> BoxFuture<'_, Result<(), BrokerError>> {
         Box::pin(std::future::ready(Ok(())))
     }

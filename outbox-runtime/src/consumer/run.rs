@@ -318,12 +318,7 @@ impl<S: Store> Session<'_, S> {
                     ready?;
                     steps.beside(self.take(subscription, room)).await?;
                 }
-                () = tokio::time::sleep(pause) => {
-                    // Else there is time for it when nothing is to be had.
-                    if room == 0 {
-                        steps.beside(subscription.flush()).await?;
-                    }
-                }
+                () = tokio::time::sleep(pause) => {}
             }
         }
     }

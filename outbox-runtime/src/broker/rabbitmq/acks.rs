@@ -1,8 +1,8 @@
 //! What the caller acked and the server has not heard of: gathered, since each ack is one write of a quorum queue's log.
 //!
-//! One ack takes all that lies below the first held delivery with it, so what lies above is better told later, when it lies
-//! below too, there are many, or nothing else is to be had. What waits here comes again after a crash, as an ack does that is
-//! lost on its way.
+//! One ack takes all that lies below the first held delivery with it, so what lies above is better told later: when it lies
+//! below too, there are many, or nothing else is to be had. While the caller's memory is full some wait for its next ack. What
+//! waits here comes again after a crash, as an ack does that is lost on its way.
 
 use super::subscribe::Tag;
 use std::{collections::BTreeSet, time::Duration};

@@ -88,6 +88,13 @@ impl Drop for OwnChannel {
     }
 }
 
+impl Drop for RabbitMqSubscription {
+    /// Whoever is next is not given what is done; its channel, which ends behind this, carries it still.
+    fn drop(&mut self) {
+        self.tell_all();
+    }
+}
+
 impl RabbitMqSubscription {
     pub(super) async fn open(line: Arc<Line>, config: SubscriptionConfig) -> Result<Self, BrokerError> {
         let mut opened = Self {

@@ -7,6 +7,10 @@
 //!     │                                                └─▶ bad end of one alone: charged, held, and from then on
 //!     └────────────────────────────────────────────────────  only tried alone until its attempts are used up
 //! ```
+//! Suspects are due heads, or what comes next from the log or the broker; the mark does not say how many of which. So each of
+//! both is counted by itself, and a lot has no more than half of heads: behind each head that is done another may be due, and
+//! the suspects behind them all would never have their turn.
+//!
 //! A lot is the 32nd part of the suspects: a mark before each costs little, and a bad end costs a take-over. So of a page of
 //! 1,000 the culprit is alone at the third bad end: one in ordinary work, one of a lot, and its own. An end by hand-over
 //! is a good one. After a lost connection or lease nobody is suspected as long as the same process goes on. Nor is what
@@ -76,13 +80,35 @@ pub(crate) fn rest_after(failure: &Failure, takeover: Duration) -> Duration {
 pub(crate) struct Suspicion {
     /// The most events in work when nobody is suspected.
     most: u32,
-    suspects: u32,
+    left: Suspects,
+    /// Whether the next lot of one may be a head.
+    is_turn_of_heads: bool,
     /// The most suspects in work together.
     lot: u32,
     /// The event that was alone in work at a bad end; to be charged instead of worked.
     ended: Option<EventId>,
     turn: Option<Turn>,
     since: Instant,
+}
+
+/// How many due heads, and how many events from the log or the broker, may be suspects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Suspects {
+    heads: u32,
+    new: u32,
+}
+
+/// What of a lot has ended well.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Cleared {
+    /// Heads.
+    pub(crate) heads: u32,
+    /// Events from the log or the broker.
+    pub(crate) new: u32,
+    /// Whether no other head was due.
+    pub(crate) was_last_head: bool,
+    /// Whether nothing new is left that may have been in work at a bad end.
+    pub(crate) was_last_new: bool,
 }
 
 /// Held while suspects are in work.
@@ -107,10 +133,10 @@ impl Suspicion {
     pub(crate) async fn take_up<S: Store>(store: &S, grant: &Grant, most: u32) -> Result<Self, StoreError> {
         let left = store.marker(&grant.fence).await?;
         let suspicion = Self::after(left, grant.fence.epoch, most);
-        if suspicion.suspects > 0 || suspicion.ended.is_some() {
+        if suspicion.is_on() || suspicion.ended.is_some() {
             tracing::warn!(
                 lease = grant.fence.lease().as_str(),
-                suspects = suspicion.suspects.max(1),
+                suspects = suspicion.suspects().max(1),
                 "the process before ended in mid-work; in case an event did that, few are worked at a time"
             );
         }
@@ -134,17 +160,31 @@ impl Suspicion {
             Some((_, Marker { taken, alone, .. })) => (taken, alone),
         };
         let lot = if suspects <= LOTS { 1 } else { (suspects / LOTS).max(LOT_MIN) };
-        Self { most, suspects, lot, ended, turn: None, since: Instant::now() }
+        let left = Suspects { heads: suspects, new: suspects };
+        Self { most, left, is_turn_of_heads: true, lot, ended, turn: None, since: Instant::now() }
+    }
+
+    fn suspects(&self) -> u32 {
+        self.left.heads.max(self.left.new)
     }
 
     /// Whether anything is suspected.
     pub(crate) fn is_on(&self) -> bool {
-        self.suspects > 0
+        self.suspects() > 0
     }
 
     /// The most events that may be in work together.
     pub(crate) fn taken_max(&self) -> u32 {
         if self.is_on() { self.lot.min(self.most) } else { self.most }
+    }
+
+    /// How many of these may be due heads.
+    pub(crate) fn heads_max(&self) -> u32 {
+        match self.taken_max() {
+            most if self.left.new == 0 => most,
+            1 => u32::from(self.is_turn_of_heads),
+            most => most / 2,
+        }
     }
 
     /// The event to charge, until [`Suspicion::charged`].
@@ -195,24 +235,31 @@ impl Suspicion {
             };
         }
         let alone = only.or(self.ended);
-        store.mark(&grant.fence, &Marker { suspects: self.suspects, taken, alone }).await
+        store.mark(&grant.fence, &Marker { suspects: self.suspects(), taken, alone }).await
     }
 
-    /// The work that began has ended well: so many suspects less. With `was_last`, nothing is left that may have been in work
-    /// at a bad end.
+    /// The work that began has ended well, or there was none to begin: so many suspects less.
     pub(crate) async fn end<S: Store>(
         &mut self,
         store: &S,
         grant: &Grant,
-        cleared: u32,
-        was_last: bool,
+        cleared: Cleared,
     ) -> Result<(), StoreError> {
-        let ends_search = was_last && self.is_on();
-        if self.turn.is_none() && !ends_search {
+        let before = self.left;
+        self.clear(cleared);
+        if self.turn.is_none() && self.left == before {
             return Ok(());
         }
-        self.suspects = if ends_search { 0 } else { self.suspects.saturating_sub(cleared) };
         self.give_up_turn(store, grant).await
+    }
+
+    fn clear(&mut self, cleared: Cleared) {
+        let Suspects { heads, new } = self.left;
+        self.left = Suspects {
+            heads: if cleared.was_last_head { 0 } else { heads.saturating_sub(cleared.heads) },
+            new: if cleared.was_last_new { 0 } else { new.saturating_sub(cleared.new) },
+        };
+        self.is_turn_of_heads = !self.is_turn_of_heads;
     }
 
     /// The work that began is left off for now, with nothing said of its events.
@@ -232,13 +279,13 @@ impl Suspicion {
     /// Between two works: ordinary ones follow each other unmarked.
     async fn rest<S: Store>(&self, store: &S, grant: &Grant) -> Result<(), StoreError> {
         let taken = if self.is_on() { 0 } else { self.most };
-        let marker = Marker { suspects: self.suspects, taken, alone: self.ended };
+        let marker = Marker { suspects: self.suspects(), taken, alone: self.ended };
         store.mark(&grant.fence, &marker).await
     }
 
     /// The good end.
     pub(crate) async fn put_down<S: Store>(&self, store: &S, grant: &Grant) -> Result<(), StoreError> {
-        let marker = Marker { suspects: self.suspects, taken: 0, alone: self.ended };
+        let marker = Marker { suspects: self.suspects(), taken: 0, alone: self.ended };
         store.mark(&grant.fence, &marker).await
     }
 }
@@ -249,9 +296,9 @@ mod tests {
 
     const MOST: u32 = 1_000;
 
-    /// Works through `count` events, of which the one at `culprit` ends the process; gives the bad ends until it is charged
-    /// first.
-    fn bad_ends(culprit: u32, count: u32) -> u32 {
+    /// Works through `count` new events, of which the one at `culprit` ends the process, beside so many heads that are due at
+    /// any time; gives the bad ends until it is charged first.
+    fn bad_ends(culprit: u32, count: u32, heads_due: u32) -> u32 {
         let mut left = Marker { suspects: 0, taken: MOST, alone: None };
         let (mut done, mut ends) = (0, 0);
         // The first bad end is in ordinary times.
@@ -260,16 +307,18 @@ mod tests {
             ends += 1;
             let mut suspicion = Suspicion::after(Some((epoch, left)), epoch + 1, MOST);
             loop {
-                let taken = suspicion.taken_max().min(count - done);
-                left = Marker { suspects: suspicion.suspects, taken, alone: None };
-                if (done..done + taken).contains(&culprit) {
-                    if taken == 1 {
+                let heads = suspicion.heads_max().min(heads_due);
+                let new = (suspicion.taken_max() - heads).min(count - done);
+                left = Marker { suspects: suspicion.suspects(), taken: heads + new, alone: None };
+                if (done..done + new).contains(&culprit) {
+                    if heads + new == 1 {
                         return ends + 1;
                     }
                     break;
                 }
-                done += taken;
-                suspicion.suspects = suspicion.suspects.saturating_sub(taken);
+                done += new;
+                let was_last_head = heads < suspicion.heads_max();
+                suspicion.clear(Cleared { heads, new, was_last_head, was_last_new: false });
                 assert!(suspicion.is_on(), "{culprit} was passed");
             }
         }
@@ -279,9 +328,32 @@ mod tests {
     #[test]
     fn the_culprit_of_a_page_of_1000_is_alone_at_the_third_bad_end_wherever_it_stands() {
         for culprit in 0..MOST {
-            let ends = bad_ends(culprit, 2 * MOST);
+            let ends = bad_ends(culprit, 2 * MOST, 0);
             assert!(ends <= 3, "{ends} bad ends for the one at {culprit}");
         }
+    }
+
+    #[test]
+    fn heads_that_are_due_all_the_time_hide_no_culprit() {
+        for heads_due in [1, 5, 14, 16, 200] {
+            for culprit in 0..MOST {
+                let ends = bad_ends(culprit, 2 * MOST, heads_due);
+                assert!(ends <= 3, "{ends} bad ends for the one at {culprit} beside {heads_due} heads");
+            }
+        }
+    }
+
+    #[test]
+    fn a_head_among_the_suspects_is_reached_whatever_else_comes() {
+        let mut suspicion =
+            Suspicion::after(Some((1, Marker { suspects: 0, taken: 16, alone: None })), 2, MOST);
+        let mut reached = 0;
+        while suspicion.is_on() {
+            let heads = suspicion.heads_max();
+            reached += heads;
+            suspicion.clear(Cleared { heads, new: suspicion.taken_max() - heads, ..Cleared::default() });
+        }
+        assert!(reached >= 16, "{reached}");
     }
 
     #[test]

@@ -10,6 +10,7 @@ use crate::{
     broker::{AckToken, Subscription},
     held::HeldEvent,
     store::Store,
+    suspicion::Cleared,
 };
 use futures_util::stream::{self, StreamExt};
 use std::{collections::HashMap, pin::pin, time::Duration};
@@ -22,8 +23,29 @@ struct Lot {
     work: Vec<Work>,
     /// Whether it is one held event that ended a process before.
     is_tried_alone: bool,
-    /// Whether deliveries were taken after all heads that are due.
-    may_be_last: bool,
+    /// Whether every head that is due is in it.
+    was_last_head: bool,
+    /// Whether deliveries were taken, or none will be for now.
+    may_be_last_new: bool,
+}
+
+impl Lot {
+    /// One held event that ended a process before.
+    fn alone(head: HeldEvent) -> Self {
+        let work = vec![Work::Held(head)];
+        Self { work, is_tried_alone: true, was_last_head: false, may_be_last_new: false }
+    }
+}
+
+impl Cleared {
+    /// Counts what may have been in work before: not what was handled then, and came again as its ack was lost.
+    fn add(&mut self, is_head: bool, handled: Handled) {
+        let count = u32::from(!matches!(handled, Handled::Duplicate | Handled::Ignored));
+        match is_head {
+            true => self.heads += count,
+            false => self.new += count,
+        }
+    }
 }
 
 impl<S: Store> Session<'_, S> {
@@ -44,9 +66,13 @@ impl<S: Store> Session<'_, S> {
                 continue;
             }
             subscription.flush().await?;
-            if lot.may_be_last && subscription.has_come_to_new() {
-                let store = self.worker.consumer.outbox.store();
-                self.suspicion.end(store, self.grant, 0, true).await?;
+            let cleared = Cleared {
+                was_last_head: lot.was_last_head,
+                was_last_new: lot.may_be_last_new && subscription.has_come_to_new(),
+                ..Cleared::default()
+            };
+            self.suspicion.end(self.worker.consumer.outbox.store(), self.grant, cleared).await?;
+            if !self.suspicion.is_on() {
                 continue;
             }
             let (pause, is_full) = (self.watch.pause().min(WAIT_MAX), self.is_full());
@@ -65,26 +91,32 @@ impl<S: Store> Session<'_, S> {
         subscription: &mut (dyn Subscription + 'static),
         head: HeldEvent,
     ) -> Result<(), StepError> {
-        let lot = Lot { work: vec![Work::Held(head)], is_tried_alone: true, may_be_last: false };
+        let lot = Lot::alone(head);
         self.work_through(subscription, lot).await
     }
 
     /// The next events, due heads first.
     async fn lot(&mut self, subscription: &mut (dyn Subscription + 'static)) -> Result<Lot, StepError> {
-        let max = self.suspicion.taken_max();
+        let (max, heads_max) = (self.suspicion.taken_max(), self.suspicion.heads_max());
         let consumer = &self.worker.consumer;
-        let heads = self.watch.look(consumer.outbox.store(), &consumer.fence, max).await?;
-        let (alone, heads) = self.suspicion.choose(heads);
+        // What the stage knows of its marks is made new also where no head is wanted.
+        let mut due = self.watch.look(consumer.outbox.store(), &consumer.fence, heads_max.max(1)).await?;
+        if heads_max == 0 && !due.is_empty() {
+            due.clear();
+            self.watch.changed();
+        }
+        let was_last_head = due.len() < heads_max as usize;
+        let (alone, heads) = self.suspicion.choose(due);
         if let Some(head) = alone {
-            return Ok(Lot { work: vec![Work::Held(head)], is_tried_alone: true, may_be_last: false });
+            return Ok(Lot::alone(head));
         }
         let mut work: Vec<Work> = heads.into_iter().map(Work::Held).collect();
         let room = max.saturating_sub(u32::try_from(work.len()).unwrap_or(u32::MAX));
-        let may_be_last = room > 0 && !self.is_full();
-        if may_be_last {
+        let is_full = self.is_full();
+        if room > 0 && !is_full {
             work.extend(subscription.take(room).await?.into_iter().map(Work::Delivered));
         }
-        Ok(Lot { work, is_tried_alone: false, may_be_last })
+        Ok(Lot { work, is_tried_alone: false, was_last_head, may_be_last_new: room > 0 || is_full })
     }
 
     /// Works a lot to its end. Which of it ended a process is not known, so it is the lot that is small, and within it lanes
@@ -94,7 +126,7 @@ impl<S: Store> Session<'_, S> {
         subscription: &mut (dyn Subscription + 'static),
         lot: Lot,
     ) -> Result<(), StepError> {
-        let Lot { work, is_tried_alone, may_be_last } = lot;
+        let Lot { work, is_tried_alone, was_last_head, may_be_last_new } = lot;
         let store = self.worker.consumer.outbox.store();
         let taken = u32::try_from(work.len()).unwrap_or(u32::MAX);
         let only = if let [work] = &work[..] { Some(work.id()) } else { None };
@@ -104,7 +136,7 @@ impl<S: Store> Session<'_, S> {
         } else {
             self.side_by_side(subscription, work).await
         };
-        let cleared = match worked {
+        let mut cleared = match worked {
             Ok(cleared) => cleared,
             Err(error) => {
                 self.suspicion.leave_off(store, self.grant).await?;
@@ -112,8 +144,9 @@ impl<S: Store> Session<'_, S> {
             }
         };
         self.note_charge().await?;
-        let was_last = may_be_last && subscription.has_come_to_new();
-        Ok(self.suspicion.end(store, self.grant, cleared, was_last).await?)
+        cleared.was_last_head = was_last_head;
+        cleared.was_last_new = may_be_last_new && subscription.has_come_to_new();
+        Ok(self.suspicion.end(store, self.grant, cleared).await?)
     }
 
     /// Gives how many of the lot may have been in work before: those that were not handled then. An ack may be lost with the
@@ -122,9 +155,9 @@ impl<S: Store> Session<'_, S> {
         &mut self,
         subscription: &mut (dyn Subscription + 'static),
         lot: &[Work],
-    ) -> Result<u32, StepError> {
+    ) -> Result<Cleared, StepError> {
         let consumer = &self.worker.consumer;
-        let mut cleared = 0;
+        let mut cleared = Cleared::default();
         for work in lot {
             self.grant.moved();
             let token = token_of(work);
@@ -135,7 +168,7 @@ impl<S: Store> Session<'_, S> {
                 }
                 None => self.worker.handle(work, &mut Chain::of_one()).await?,
             };
-            cleared += u32::from(!matches!(handled, Handled::Duplicate | Handled::Ignored));
+            cleared.add(token.is_none(), handled);
             self.note(token, handled);
             subscription.ack(token.as_slice()).await?;
         }
@@ -147,7 +180,7 @@ impl<S: Store> Session<'_, S> {
         &mut self,
         subscription: &mut (dyn Subscription + 'static),
         lot: Vec<Work>,
-    ) -> Result<u32, StepError> {
+    ) -> Result<Cleared, StepError> {
         let (worker, grant) = (self.worker, self.grant);
         let work_lane = async |lane: Vec<Work>| {
             let mut done = Vec::with_capacity(lane.len());
@@ -159,7 +192,7 @@ impl<S: Store> Session<'_, S> {
         };
         let lanes = stream::iter(lanes_of(lot)).map(work_lane).buffer_unordered(worker.concurrency());
         let mut lanes = pin!(lanes);
-        let (mut cleared, mut failed) = (0, None);
+        let (mut cleared, mut failed) = (Cleared::default(), None);
         while let Some(done) = lanes.next().await {
             let done = match done {
                 Ok(done) => done,
@@ -172,7 +205,7 @@ impl<S: Store> Session<'_, S> {
             };
             let tokens: Vec<AckToken> = done.iter().filter_map(|(token, _)| *token).collect();
             for (token, handled) in done {
-                cleared += u32::from(!matches!(handled, Handled::Duplicate | Handled::Ignored));
+                cleared.add(token.is_none(), handled);
                 self.note(token, handled);
             }
             if let Err(error) = subscription.ack(&tokens).await {

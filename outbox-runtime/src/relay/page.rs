@@ -8,7 +8,8 @@ use crate::{
     envelope::{Envelope, EventId},
     held::{Change, Failure, HeldEvent, HeldId, Lane},
     poison::{self, Attempt},
-    suspicion, telemetry,
+    suspicion::{self, Cleared},
+    telemetry,
 };
 use std::{
     collections::{HashMap, HashSet},
@@ -31,8 +32,10 @@ pub(crate) struct PageInWork {
     has_failures: bool,
     /// Whether the event that ended the process before is among them, and charged.
     pub(super) is_charged: bool,
-    /// Whether all that was in the log and due was read, so that behind it nothing can have been in work before.
-    pub(super) reaches_end: bool,
+    /// Whether every head that was due was read, and all that was in the log, so that behind them nothing can have been in
+    /// work before.
+    pub(super) was_last_head: bool,
+    pub(super) was_last_new: bool,
 }
 
 /// One event of a page, or the head of a lane that waits.
@@ -213,6 +216,14 @@ impl PageInWork {
     /// The events in the page, from the log and held ones.
     pub(super) fn len(&self) -> u32 {
         u32::try_from(self.items.len()).unwrap_or(u32::MAX)
+    }
+
+    /// What of it will be cleared of suspicion once it has ended well.
+    pub(super) fn to_clear(&self) -> Cleared {
+        let heads = self.items.iter().filter(|item| item.held.is_some()).count();
+        let heads = u32::try_from(heads).unwrap_or(u32::MAX);
+        let (was_last_head, was_last_new) = (self.was_last_head, self.was_last_new);
+        Cleared { heads, new: self.len() - heads, was_last_head, was_last_new }
     }
 
     /// The event of the page, where there is one alone.

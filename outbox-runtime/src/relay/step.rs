@@ -106,27 +106,38 @@ impl<S: Store> Step<'_, S> {
             false => Relayed::Page { full: page.is_full() },
         };
         self.troubles = 0;
-        let (taken, charged, reaches_end) = (page.len(), page.is_charged, page.reaches_end);
+        let (cleared, charged) = (page.to_clear(), page.is_charged);
         self.settle(page).await?;
         if charged {
             self.suspicion.charged(self.store, self.grant).await?;
         }
-        self.suspicion.end(self.store, self.grant, taken, reaches_end).await?;
+        self.suspicion.end(self.store, self.grant, cleared).await?;
         Ok(relayed)
     }
 
     async fn read(&mut self) -> Result<PageInWork, RelayError> {
         let fence = &self.grant.fence;
-        let max = self.suspicion.taken_max();
-        let (alone, mut heads) = self.suspicion.choose(self.watch.look(self.store, fence, max).await?);
+        let (max, heads_max) = (self.suspicion.taken_max(), self.suspicion.heads_max());
+        // What the stage knows of its marks is made new also where no head is wanted.
+        let mut due = self.watch.look(self.store, fence, heads_max.max(1)).await?;
+        if heads_max == 0 && !due.is_empty() {
+            due.clear();
+            self.watch.changed();
+        }
+        let was_last_head = due.len() < heads_max as usize;
+        let (alone, mut heads) = self.suspicion.choose(due);
         self.is_tried_alone = alone.is_some();
         if let Some(alone) = alone {
             heads = vec![alone];
         }
         let room = max.saturating_sub(u32::try_from(heads.len()).unwrap_or(u32::MAX));
         let is_cut = self.is_tried_alone || (self.suspicion.is_on() && room == 0);
-        if is_cut || self.watch.is_full(fence, self.config.waiting_keys_max) {
-            return Ok(self.prepared(PageInWork::of_heads(heads)));
+        let is_full = self.watch.is_full(fence, self.config.waiting_keys_max);
+        if is_cut || is_full {
+            let mut page = PageInWork::of_heads(heads);
+            page.was_last_head = was_last_head && !self.is_tried_alone;
+            page.was_last_new = is_full;
+            return Ok(self.prepared(page));
         }
         let page_max = if self.suspicion.is_on() { room } else { self.config.page_max };
         let page = self.log.read(page_max).await?;
@@ -136,9 +147,9 @@ impl<S: Store> Step<'_, S> {
             waiting = self.watch.waiting_of(self.store, fence, lanes).await?;
         }
         let rows = page.events.len() + page.late_unmatched.len();
-        let reaches_end = !page.full && rows < page_max as usize && heads.len() < max as usize;
+        let was_last_new = !page.full && rows < page_max as usize;
         let mut page = PageInWork::new(heads, page, &waiting);
-        page.reaches_end = reaches_end;
+        (page.was_last_head, page.was_last_new) = (was_last_head, was_last_new);
         Ok(self.prepared(page))
     }
 

@@ -28,6 +28,7 @@ on_each_store! {
     a_payload_that_kills_two_stages_of_one_process_costs_each_its_own_deaths_alone,
     two_payloads_that_kill_are_each_set_aside_at_a_cost_of_its_own,
     what_killed_a_process_is_tried_alone_when_it_is_replayed,
+    heads_that_are_due_all_the_time_hide_no_payload_that_kills,
     processes_that_are_killed_for_other_reasons_charge_nobody,
 }
 
@@ -171,6 +172,34 @@ async fn what_killed_a_process_is_tried_alone_when_it_is_replayed<S: TestStore>(
 
     println!("{again} deaths");
     assert!(again <= ATTEMPTS, "{again} deaths");
+}
+
+/// Behind each head that is done the next of its key is due at once, and more of them than there are suspects.
+async fn heads_that_are_due_all_the_time_hide_no_payload_that_kills<S: TestStore>() {
+    const KEYS: i64 = 20;
+    const HELD: i64 = 60 * KEYS;
+    let Some(world) = World::<S>::start().await else { return };
+    let consumer = || actor(ACTOR, &["consume", "--db", &world.url, "--takeover-ms", "300"]);
+    let mut first = consumer();
+    let key = |n: i64| format!("held-{}", n % KEYS);
+    world.enqueue_all(&(0..KEYS).map(|n| planned(&key(n), n, Plan::FailForGood)).collect::<Vec<_>>()).await;
+    eventually("their keys wait", async || dead_letters(&world).await.len() == KEYS as usize).await;
+    world.enqueue_all(&(0..HELD).map(|n| noted(&key(n), n)).collect::<Vec<_>>()).await;
+    let held =
+        async || world.outbox.store().status().await.unwrap().iter().map(|stage| stage.held).sum::<u64>();
+    eventually("all of these keys are held", async || held().await == HELD.cast_unsigned()).await;
+    first.kill();
+    world.outbox.discard(&DeadLetterFilter::default(), &Terms::new("test", "mended")).await.unwrap();
+    world.enqueue_each([planned("deadly", 0, Plan::KillProcess)]).await;
+
+    let (deaths, _last) = deaths(consumer, async || {
+        world.outbox.store().effect_count().await == HELD as usize && dead_letters(&world).await.len() == 1
+    })
+    .await;
+
+    println!("{deaths} deaths");
+    assert!(deaths <= SEARCH + ATTEMPTS, "{deaths} deaths");
+    assert_alone_and_charged(&dead_letters(&world).await);
 }
 
 async fn processes_that_are_killed_for_other_reasons_charge_nobody<S: TestStore>() {

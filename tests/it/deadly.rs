@@ -179,7 +179,7 @@ async fn heads_that_are_due_all_the_time_hide_no_payload_that_kills<S: TestStore
     const KEYS: i64 = 20;
     const HELD: i64 = 100 * KEYS;
     let Some(world) = World::<S>::start().await else { return };
-    let consumer = || actor(ACTOR, &["consume", "--db", &world.url, "--takeover-ms", "300"]);
+    let consumer = || actor(ACTOR, &["consume", "--db", &world.url, "--takeover-ms", "1000"]);
     let mut first = consumer();
     let key = |n: i64| format!("held-{}", n % KEYS);
     world.enqueue_all(&(0..KEYS).map(|n| planned(&key(n), n, Plan::FailForGood)).collect::<Vec<_>>()).await;

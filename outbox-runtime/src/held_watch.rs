@@ -125,7 +125,7 @@ impl HeldWatch {
     }
 
     /// Acts on requests if it is time, and gives the heads that are due, at most `max`. A head that is in work is given
-    /// again: its mark stays due until its step ends. Of a range that is replayed, what the stage wants is taken up.
+    /// again: its mark stays due until its step ends. With a `max` of 0 only what is known of marks is made new. Of a range that is replayed, what the stage wants is taken up.
     ///
     /// # Cancel safety
     /// If dropped, the next look repeats it.
@@ -153,7 +153,7 @@ impl HeldWatch {
             self.look_at = Instant::now() + self.waiting.due_in.unwrap_or(self.poll);
             self.stale = false;
         }
-        if self.waiting.due_in.is_none() || Instant::now() < self.look_at {
+        if max == 0 || self.waiting.due_in.is_none() || Instant::now() < self.look_at {
             return Ok(Vec::new());
         }
         self.look_at = Instant::now() + self.poll;

@@ -99,12 +99,7 @@ impl<S: Store> Session<'_, S> {
     async fn lot(&mut self, subscription: &mut (dyn Subscription + 'static)) -> Result<Lot, StepError> {
         let (max, heads_max) = (self.suspicion.taken_max(), self.suspicion.heads_max());
         let consumer = &self.worker.consumer;
-        // What the stage knows of its marks is made new also where no head is wanted.
-        let mut due = self.watch.look(consumer.outbox.store(), &consumer.fence, heads_max.max(1)).await?;
-        if heads_max == 0 && !due.is_empty() {
-            due.clear();
-            self.watch.changed();
-        }
+        let due = self.watch.look(consumer.outbox.store(), &consumer.fence, heads_max).await?;
         let was_last_head = due.len() < heads_max as usize;
         let (alone, heads) = self.suspicion.choose(due);
         if let Some(head) = alone {

@@ -118,12 +118,7 @@ impl<S: Store> Step<'_, S> {
     async fn read(&mut self) -> Result<PageInWork, RelayError> {
         let fence = &self.grant.fence;
         let (max, heads_max) = (self.suspicion.taken_max(), self.suspicion.heads_max());
-        // What the stage knows of its marks is made new also where no head is wanted.
-        let mut due = self.watch.look(self.store, fence, heads_max.max(1)).await?;
-        if heads_max == 0 && !due.is_empty() {
-            due.clear();
-            self.watch.changed();
-        }
+        let due = self.watch.look(self.store, fence, heads_max).await?;
         let was_last_head = due.len() < heads_max as usize;
         let (alone, mut heads) = self.suspicion.choose(due);
         self.is_tried_alone = alone.is_some();
